@@ -1,0 +1,60 @@
+import { pino, type DestinationStream, type Logger } from "pino";
+import pretty from "pino-pretty";
+
+/** The levels that `--log-level` takes, least to most severe, then none at all. */
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Every event that maskgate logs. Ids, counts, sizes and times go with them; never bodies, cookies or tokens. */
+export type LogEvent =
+  | "listening"
+  | "request"
+  | "translated"
+  | "upstream_error"
+  | "uninspectable"
+  | "client_gone"
+  | "client_error"
+  | "upgrade_error"
+  | "draining"
+  | "stopped"
+  | "internal_error";
+
+export type { Logger };
+
+/** One line: the fields of an event under its name, and a sentence for people. */
+export function logEvent(
+  log: Logger,
+  level: Exclude<LogLevel, "silent">,
+  event: LogEvent,
+  fields: Readonly<Record<string, unknown>>,
+  message: string,
+): void {
+  if (log.isLevelEnabled(level)) log[level]({ event, ...fields }, message);
+}
+
+/** What a request is called in the log: its path without the query, which may carry tokens, on one line and cut. */
+export function loggedPath(target: string): string {
+  return target.split("?", 1)[0]!.slice(0, 300);
+}
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Lines for people rather than JSON: for a terminal. */
+  readonly readable: boolean;
+  readonly destination: DestinationStream;
+}
+
+/** A logger without process id and host name in each line; its times are ISO 8601. */
+export function createLogger({ level, readable, destination }: LogOptions): Logger {
+  const stream = readable
+    ? pretty({
+        destination,
+        colorize: true,
+        translateTime: "HH:MM:ss",
+        ignore: "event",
+        sync: true,
+      })
+    : destination;
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+}

@@ -1,0 +1,72 @@
+import http from "node:http";
+import https from "node:https";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { UpstreamAddress } from "../config/upstream.js";
+
+/**
+ * How long a connection may have been idle and still be used, in milliseconds. uvicorn ends idle connections after 5 s (Gym's launcher: 30 s), other
+ * servers after 1 s; a request sent into one that is just being closed is lost, and a `/verify` may not be sent twice. A new connection on the
+ * same machine costs less than that risk (RFC 9112 §9.3.1, §9.5).
+ */
+const IDLE_LIMIT_MS = 500;
+
+/** How much earlier than the server's own hint (`Keep-Alive: timeout=1`) a connection is given up. */
+const HINT_MARGIN_MS = 600;
+
+const KEEP_ALIVE_PROBE_MS = 30_000;
+
+/** One pool of connections to the upstream: no limit on their number, and none used that the upstream may be about to close. */
+export interface UpstreamPool {
+  readonly agent: http.Agent;
+  /** To be called before each request: ends idle connections that are too old to be trusted. */
+  sweep(): void;
+  close(): void;
+}
+
+/** A pool for this address. */
+export function createPool(upstream: UpstreamAddress): UpstreamPool {
+  const usableUntil = new WeakMap<Duplex, number>();
+  const options: https.AgentOptions = {
+    keepAlive: true,
+    keepAliveMsecs: KEEP_ALIVE_PROBE_MS,
+    maxSockets: Number.POSITIVE_INFINITY,
+    maxFreeSockets: Number.POSITIVE_INFINITY,
+  };
+  const agent = upstream.secure ? new https.Agent(options) : new http.Agent(options);
+
+  const keepSocketAlive = (socket: Duplex): boolean => {
+    const limit = Math.min(IDLE_LIMIT_MS, hintOf(socket) - HINT_MARGIN_MS);
+    if (limit <= 0) return false;
+    (socket as Socket).unref();
+    usableUntil.set(socket, performance.now() + limit);
+    return true;
+  };
+  Object.assign(agent, { keepSocketAlive });
+
+  const sweep = (): void => {
+    const now = performance.now();
+    for (const sockets of Object.values(agent.freeSockets)) {
+      const newest = sockets?.at(-1);
+      if (newest === undefined || (usableUntil.get(newest) ?? 0) > now) continue;
+      for (const socket of [...sockets!]) socket.destroy();
+    }
+  };
+  const timer = setInterval(sweep, IDLE_LIMIT_MS);
+  timer.unref();
+  return {
+    agent,
+    sweep,
+    close: () => {
+      clearInterval(timer);
+      agent.destroy();
+    },
+  };
+}
+
+function hintOf(socket: Duplex & { _httpMessage?: { res?: http.IncomingMessage } }): number {
+  const hint = /(?:^|[,\s])timeout=(\d+)/i.exec(
+    String(socket._httpMessage?.res?.headers["keep-alive"] ?? ""),
+  );
+  return hint === null ? Number.POSITIVE_INFINITY : Number(hint[1]) * 1000;
+}

@@ -1,0 +1,94 @@
+import { Readable, type Transform, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import zlib from "node:zlib";
+import { ProxyError } from "../errors.js";
+import { mapValues, type RawHeaders, tokensOf } from "../http/headers.js";
+import { Hold } from "./hold.js";
+
+type Decoder = (first: Buffer) => Transform;
+
+/** The low four bits of zlib's first byte name deflate, and both first bytes together are a multiple of 31 (RFC 1950 §2.2). */
+function isZlib(first: Buffer): boolean {
+  return first.length > 1 && (first[0]! & 0x0f) === 8 && first.readUInt16BE(0) % 31 === 0;
+}
+
+const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ["gzip", () => zlib.createGunzip()],
+  ["x-gzip", () => zlib.createGunzip()],
+  ["br", () => zlib.createBrotliDecompress()],
+  // Some servers send raw deflate under this name (RFC 9110 §8.4.1.2).
+  ["deflate", (first) => (isZlib(first) ? zlib.createInflate() : zlib.createInflateRaw())],
+  ...zstd(),
+]);
+
+function zstd(): [string, Decoder][] {
+  const create = (zlib as unknown as { createZstdDecompress?: () => Transform })
+    .createZstdDecompress;
+  return create === undefined ? [] : [["zstd", create]];
+}
+
+/** The codings of an answer in the order they were applied; empty when its bytes are plain. */
+export function codingsOf(headers: RawHeaders): string[] {
+  return tokensOf(headers, "content-encoding").filter((coding) => coding !== "identity");
+}
+
+/**
+ * The request's fields with `Accept-Encoding` narrowed to what maskgate can read, so that a mask is never sent in a coding it cannot see into.
+ * A list that loses every member becomes `identity`.
+ */
+export function offerReadable(headers: RawHeaders): RawHeaders {
+  return mapValues(headers, "accept-encoding", (value) => {
+    const offered = value.split(",");
+    const readable = offered.filter((member) => isReadable(member.split(";", 1)[0]!.trim()));
+    if (readable.length === offered.length) return value;
+    return readable.length === 0 ? "identity" : readable.join(",").trim();
+  });
+}
+
+function isReadable(coding: string): boolean {
+  const name = coding.toLowerCase();
+  return name === "" || name === "identity" || DECODERS.has(name);
+}
+
+/**
+ * The plain bytes of a held answer, undone one coding after the other, each in a stream.
+ *
+ * @param limit - the most that may come out, in bytes.
+ * @throws {ProxyError} ANSWER_UNREADABLE for an unknown coding and for data that is damaged or cut short; ANSWER_TOO_LARGE past the limit.
+ */
+export async function decode(
+  chunks: readonly Buffer[],
+  codings: readonly string[],
+  limit: number,
+): Promise<Hold> {
+  let hold = new Hold(Number.POSITIVE_INFINITY);
+  hold.chunks.push(...chunks);
+  for (const coding of codings.toReversed()) hold = await undo(hold, coding, limit);
+  return hold;
+}
+
+async function undo(from: Hold, coding: string, limit: number): Promise<Hold> {
+  const create = DECODERS.get(coding);
+  if (create === undefined) {
+    throw new ProxyError("ANSWER_UNREADABLE", `the answer's coding "${coding}" cannot be read`);
+  }
+  const hold = new Hold(limit);
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      try {
+        hold.push(chunk);
+        done();
+      } catch (error) {
+        done(error as ProxyError);
+      }
+    },
+  });
+  try {
+    const first = from.chunks[0] ?? Buffer.alloc(0);
+    await pipeline(Readable.from(from.chunks), create(first), sink);
+  } catch (cause) {
+    if (cause instanceof ProxyError) throw cause;
+    throw new ProxyError("ANSWER_UNREADABLE", `the answer is no whole ${coding} data`, { cause });
+  }
+  return hold;
+}

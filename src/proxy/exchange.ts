@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ProxyError } from "../errors.js";
+import { statusOf } from "../http/failure.js";
+import { failureReply, type Reply } from "../http/reply.js";
+import type { RawHeaders } from "../http/headers.js";
+import { logEvent, type Logger, loggedPath } from "../observe/log.js";
+import type { Route } from "../route/route.js";
+
+/** One request of a client and what becomes of it: the only place that writes to the client. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly reply: ServerResponse;
+  readonly route: Route;
+  readonly log: Logger;
+  /** The client has gone, or everything was sent. */
+  closed = false;
+  answerBytes = 0;
+  upstreamMs = 0;
+  readonly #started = performance.now();
+  readonly #isDraining: () => boolean;
+
+  constructor(
+    request: IncomingMessage,
+    reply: ServerResponse,
+    route: Route,
+    log: Logger,
+    isDraining: () => boolean,
+  ) {
+    this.request = request;
+    this.reply = reply;
+    this.route = route;
+    this.log = log;
+    this.#isDraining = isDraining;
+  }
+
+  elapsedMs(): number {
+    return Math.round((performance.now() - this.#started) * 10) / 10;
+  }
+
+  /** What every log line about this request says of it. */
+  fields(): Record<string, unknown> {
+    return {
+      route: this.route.name,
+      mode: this.route.mode,
+      method: this.request.method,
+      path: loggedPath(this.request.url ?? ""),
+      answerBytes: this.answerBytes,
+      upstreamMs: this.upstreamMs,
+      totalMs: this.elapsedMs(),
+    };
+  }
+
+  /**
+   * Puts the reply's header in place, exactly these fields in this order. Node's own additions are held back: `Date` and, where the connection
+   * stays open anyway, `Connection` and `Keep-Alive`.
+   *
+   * @returns false when the upstream's own bytes cannot be sent on; nothing has been written then.
+   */
+  start(status: number, phrase: string, headers: RawHeaders): boolean {
+    const { reply, request } = this;
+    reply.sendDate = false;
+    if (this.#isDraining()) reply.shouldKeepAlive = false;
+    if (reply.shouldKeepAlive && request.httpVersion === "1.1") reply.removeHeader("connection");
+    try {
+      reply.writeHead(status, phrase, headers as string[]);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Sends a whole reply of maskgate's own. */
+  send({ status, phrase, headers, body }: Reply): void {
+    if (this.closed) return;
+    this.start(status, phrase, headers);
+    this.reply.end(body);
+  }
+
+  /** Tells the client that the upstream failed, before anything was sent. */
+  fail(error: ProxyError): void {
+    if (this.closed) return;
+    const reply = failureReply(error.code, error.message);
+    const fields = { ...this.fields(), status: reply.status, code: error.code };
+    if (error.code === "INTERNAL") {
+      logEvent(this.log, "error", "internal_error", { ...fields, err: error.cause }, error.message);
+    } else {
+      const unread = statusOf(error.code).verdict === "uninspectable";
+      logEvent(
+        this.log,
+        "warn",
+        unread ? "uninspectable" : "upstream_error",
+        fields,
+        error.message,
+      );
+    }
+    this.send(reply);
+  }
+
+  /** Breaks the connection off, so that what was sent so far can never be taken for a whole answer. */
+  breakOff(error: ProxyError): void {
+    if (this.closed) return;
+    logEvent(
+      this.log,
+      "warn",
+      "upstream_error",
+      { ...this.fields(), code: error.code },
+      error.message,
+    );
+    this.reply.socket?.resetAndDestroy();
+  }
+}

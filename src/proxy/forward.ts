@@ -1,0 +1,142 @@
+import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import https from "node:https";
+import type { UpstreamAddress } from "../config/upstream.js";
+import { ProxyError } from "../errors.js";
+import { failureOf, wasRefused } from "../http/failure.js";
+import { hasBody, type RawHeaders } from "../http/headers.js";
+import type { UpstreamPool } from "./agent.js";
+import { MAX_HEADER_BYTES } from "./limits.js";
+
+const CONNECT_RETRY_EVERY_MS = 250;
+
+/** The one way to the upstream for plain requests. */
+export interface Transport {
+  readonly upstream: UpstreamAddress;
+  readonly pool: UpstreamPool;
+  /** How long a request that met a closed port is tried again, in milliseconds. */
+  readonly connectRetryMs: number;
+  /** How long the upstream may take until its header is there, in milliseconds; 0 is for ever. */
+  readonly upstreamTimeoutMs: number;
+}
+
+/** What is sent: the request as the client made it, with the target and the fields that go on. */
+export interface Outgoing {
+  readonly target: string;
+  readonly headers: RawHeaders;
+  /** The client waits for `100 Continue` before it sends its body (RFC 9110 §10.1.1). */
+  readonly expectsContinue: boolean;
+}
+
+/** Who is told how it went. Exactly one of the two is called, once; neither is called after `abort`. */
+export interface AnswerHandler {
+  onAnswer(answer: IncomingMessage): void;
+  onFailure(error: ProxyError): void;
+}
+
+/**
+ * Sends one request of a client to the upstream, and never sends it twice: it is tried again only while there was no connection at all
+ * (the port was closed), and never for GET and HEAD, which are how clients ask whether somebody is there.
+ * The body is not read from the client before there is a connection.
+ *
+ * @returns how to end it at once when the client has gone; the upstream sees its connection close.
+ */
+export function forward(
+  transport: Transport,
+  request: IncomingMessage,
+  reply: ServerResponse,
+  outgoing: Outgoing,
+  handler: AnswerHandler,
+): () => void {
+  const method = request.method ?? "GET";
+  const mayRetry = method !== "GET" && method !== "HEAD";
+  const deadline = performance.now() + transport.connectRetryMs;
+  let current: ClientRequest | undefined;
+  let retryTimer: NodeJS.Timeout | undefined;
+  let timeout: NodeJS.Timeout | undefined;
+  let settled = false;
+
+  const settle = (): boolean => {
+    if (settled) return false;
+    settled = true;
+    clearTimeout(timeout);
+    return true;
+  };
+  const fail = (error: ProxyError): void => {
+    if (!settle()) return;
+    current?.destroy();
+    handler.onFailure(error);
+  };
+
+  const attempt = (): void => {
+    const sent = open(transport, method, outgoing);
+    current = sent;
+    let connected = false;
+    const start = (): void => {
+      connected = true;
+      if (hasBody(outgoing.headers)) request.pipe(sent);
+      else sent.end();
+    };
+    sent.once("socket", (socket) => {
+      if (socket.connecting)
+        socket.once(transport.upstream.secure ? "secureConnect" : "connect", start);
+      else start();
+    });
+    if (outgoing.expectsContinue) sent.once("continue", () => reply.writeContinue());
+    sent.once("response", (answer) => {
+      if (settle()) handler.onAnswer(answer);
+      else answer.destroy();
+    });
+    sent.on("error", (error: NodeJS.ErrnoException) => {
+      if (settled) return;
+      if (!connected && mayRetry && wasRefused(error) && performance.now() < deadline) {
+        retryTimer = setTimeout(attempt, CONNECT_RETRY_EVERY_MS);
+        return;
+      }
+      fail(describe(error, transport.upstream));
+    });
+    sent.once("close", () => {
+      request.unpipe(sent);
+      if (connected) request.resume();
+    });
+  };
+
+  if (transport.upstreamTimeoutMs > 0) {
+    timeout = setTimeout(() => {
+      const seconds = transport.upstreamTimeoutMs / 1000;
+      fail(new ProxyError("UPSTREAM_TIMEOUT", `the upstream sent no answer within ${seconds} s`));
+    }, transport.upstreamTimeoutMs);
+  }
+  attempt();
+  return () => {
+    settle();
+    clearTimeout(retryTimer);
+    current?.destroy();
+  };
+}
+
+function open(transport: Transport, method: string, outgoing: Outgoing): ClientRequest {
+  const { upstream, pool } = transport;
+  pool.sweep();
+  const options: http.RequestOptions & { setDefaultHeaders: boolean } = {
+    agent: pool.agent,
+    ...upstream.connect,
+    method,
+    path: outgoing.target,
+    headers: outgoing.headers,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    setDefaultHeaders: false,
+  };
+  const sent = (upstream.secure ? https : http).request(options);
+  sent.maxHeadersCount = 0;
+  return sent;
+}
+
+function describe(error: NodeJS.ErrnoException, upstream: UpstreamAddress): ProxyError {
+  const code = failureOf(error);
+  const what = {
+    UPSTREAM_RESET: "the upstream broke off before it answered",
+    UPSTREAM_INVALID_ANSWER: "the upstream sent something that is not an HTTP answer",
+  }[code as string];
+  const detail = `${what ?? `the upstream ${upstream.url} could not be reached`} (${error.code ?? error.message})`;
+  return new ProxyError(code, detail, { cause: error });
+}

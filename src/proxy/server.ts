@@ -1,0 +1,83 @@
+import http, { type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { type ErrorCode, ProxyError } from "../errors.js";
+import { failureReply } from "../http/reply.js";
+import { logEvent, type Logger } from "../observe/log.js";
+import type { createHandler } from "./handler.js";
+import { CLIENT_HEADER_MS, CLIENT_KEEP_ALIVE_MS, MAX_HEADER_BYTES } from "./limits.js";
+import { rawReply } from "./raw-reply.js";
+
+/** A server for clients, not yet listening. Clients may take any time over a body and wait any time for an answer; only the header has a limit. */
+export function createListener(handle: ReturnType<typeof createHandler>, log: Logger): Server {
+  const server = http.createServer({
+    keepAlive: true,
+    keepAliveTimeout: CLIENT_KEEP_ALIVE_MS,
+    headersTimeout: CLIENT_HEADER_MS,
+    requestTimeout: 0,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    requireHostHeader: false,
+    noDelay: true,
+  });
+  server.maxHeadersCount = 0;
+  server.on("request", (request, reply) => handle(request, reply));
+  server.on("checkContinue", (request, reply) => handle(request, reply, true));
+  server.on("checkExpectation", (request, reply) => handle(request, reply));
+  server.on("connect", (_request, socket: Duplex) => {
+    refuse(socket, "METHOD_REFUSED", "maskgate is in front of one server and opens no tunnels");
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    logEvent(log, "debug", "client_error", { code: error.code }, error.message);
+    if (!socket.writable || error.code === "ECONNRESET") {
+      socket.destroy();
+      return;
+    }
+    refuse(
+      socket,
+      refusalOf(error),
+      `the request is not valid HTTP/1.1 (${error.code ?? error.message})`,
+    );
+  });
+  return server;
+}
+
+function refusalOf(error: NodeJS.ErrnoException): ErrorCode {
+  if (error.code === "HPE_HEADER_OVERFLOW") return "REQUEST_HEADER_TOO_LARGE";
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") return "REQUEST_TIMEOUT";
+  return "REQUEST_INVALID";
+}
+
+function refuse(socket: Duplex, code: ErrorCode, detail: string): void {
+  socket.on("error", () => socket.destroy());
+  socket.end(rawReply(failureReply(code, detail)), () => socket.destroy());
+}
+
+/**
+ * Starts listening.
+ *
+ * @returns the port, which the system chose where 0 was asked for.
+ * @throws {ProxyError} LISTEN_FAILED with what to do about it: the port is taken, or may not be used.
+ */
+export async function listen(server: Server, host: string, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      reject(new ProxyError("LISTEN_FAILED", explain(error, host, port), { cause: error }));
+    });
+    server.listen({ host, port, backlog: 4096 }, resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const NO_SUCH_ADDRESS = "this machine has no such address; choose another --host";
+
+const LISTEN_ADVICE: ReadonlyMap<string, string> = new Map([
+  ["EADDRINUSE", "the port is taken; stop what listens there or choose another --port"],
+  ["EACCES", "this user may not use that port; choose one above 1023"],
+  ["EADDRNOTAVAIL", NO_SUCH_ADDRESS],
+  ["ENOTFOUND", NO_SUCH_ADDRESS],
+]);
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number): string {
+  const where = `cannot listen on ${host}:${port}`;
+  return `${where}: ${LISTEN_ADVICE.get(error.code ?? "") ?? error.message}`;
+}
