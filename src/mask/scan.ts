@@ -1,0 +1,131 @@
+import { ChunkOffsets, ChunkReader, type Range, type Reading } from "./chunks.js";
+import { Edges } from "./edges.js";
+import { Members } from "./members.js";
+import { Sightings } from "./sightings.js";
+import {
+  type CustomSignal,
+  KIND_MEMBERS,
+  NG_HINT,
+  NO_REASON,
+  planSignals,
+  REASON_PATHS,
+  type Signal,
+  type SignalPlan,
+  UNSPECIFIED_KIND,
+} from "./signals.js";
+import { isNull, isObject, isTruthy, readText } from "./value.js";
+import type { Verdict } from "./verdict.js";
+
+const BUILT_IN_PLAN = planSignals([]);
+
+/**
+ * Tells whether an answer is masked, without building the document and without keeping its bytes:
+ * `push` each chunk as it arrives, then drive `judge` or `find`, which yield the index of the chunk
+ * they want and are answered with that very chunk. Between two yields at most one chunk is read.
+ */
+export class AnswerScan {
+  readonly #plan: SignalPlan;
+  readonly #edges = new Edges();
+  readonly #offsets = new ChunkOffsets();
+  readonly #sightings: Sightings;
+
+  /** @param options `signals`: a route's own, which come after the built-in ones */
+  constructor(options: { readonly signals?: readonly CustomSignal[] } = {}) {
+    this.#plan = options.signals?.length ? planSignals(options.signals) : BUILT_IN_PLAN;
+    this.#sightings = new Sightings(this.#plan.hints, this.#plan.longestName);
+  }
+
+  /** Takes note of the next chunk; its bytes are not kept. */
+  push(chunk: Buffer): void {
+    this.#edges.push(chunk);
+    this.#offsets.push(chunk);
+    this.#sightings.push(chunk);
+  }
+
+  /** The verdict on all chunks pushed so far. Never throws; text that is no JSON is no mask. */
+  *judge(): Reading<Verdict> {
+    const shape = this.#edges.shape();
+    if (shape !== "object") return { verdict: "unknown", why: shape };
+    const reader = new ChunkReader(this.#offsets);
+    const members = new Members(reader, this.#whole(), this.#plan.members);
+    const signals: string[] = [];
+    for (const signal of this.#plan.signals) {
+      const holds = yield* this.#holds(signal, reader, members);
+      if (members.broken) return { verdict: "unknown", why: "not-an-object" };
+      if (holds && !signals.includes(signal.name)) signals.push(signal.name);
+    }
+    const [signal] = signals;
+    if (signal === undefined) return { verdict: "scored" };
+    const kind = yield* this.#kind(reader, members);
+    const reason = yield* this.#reason(reader, members);
+    return { verdict: "masked", signal, signals, kind, reason };
+  }
+
+  /**
+   * The bytes of a member's value, without the white space around it: the last such member, looked
+   * up by one name or by two, one inside the other. `undefined` when there is none.
+   */
+  *find(path: readonly string[]): Reading<Range | undefined> {
+    if (this.#edges.shape() !== "object") return undefined;
+    const reader = new ChunkReader(this.#offsets);
+    let value: Range | undefined = this.#whole();
+    for (const name of path) {
+      if (value === undefined) break;
+      value = yield* findIn(reader, value, name);
+    }
+    return value;
+  }
+
+  #whole(): Range {
+    return { start: 0, end: this.#edges.end };
+  }
+
+  *#holds(signal: Signal, reader: ChunkReader, members: Members): Reading<boolean> {
+    const [outer, inner] = signal.path;
+    const floor = this.#sightings.floor(signal.hint);
+    let value = yield* members.find(outer, floor);
+    if (value && inner !== undefined) value = yield* findIn(reader, value, inner, floor);
+    if (value === undefined) return false;
+    if (signal.test === "truthy") return yield* isTruthy(reader, value);
+    if (signal.test === "not-null") return !(yield* isNull(reader, value));
+    const text = yield* readText(reader, value);
+    return text !== undefined && text.search(signal.test) >= 0;
+  }
+
+  *#kind(reader: ChunkReader, members: Members): Reading<string> {
+    for (const name of KIND_MEMBERS) {
+      const kind = yield* this.#text([name], reader, members);
+      if (kind) return kind;
+    }
+    return UNSPECIFIED_KIND;
+  }
+
+  *#reason(reader: ChunkReader, members: Members): Reading<string> {
+    for (const path of REASON_PATHS) {
+      const reason = yield* this.#text(path, reader, members);
+      if (reason) return reason;
+    }
+    return NO_REASON;
+  }
+
+  *#text(
+    [outer, inner]: readonly [string, string?],
+    reader: ChunkReader,
+    members: Members,
+  ): Reading<string | undefined> {
+    const floor = outer.startsWith("_ng_") ? this.#sightings.floor(NG_HINT) : 0;
+    let value = yield* members.find(outer, floor);
+    if (value && inner !== undefined) value = yield* findIn(reader, value, inner);
+    return value && (yield* readText(reader, value));
+  }
+}
+
+function* findIn(
+  reader: ChunkReader,
+  value: Range,
+  name: string,
+  floor = 0,
+): Reading<Range | undefined> {
+  if (!(yield* isObject(reader, value))) return undefined;
+  return yield* new Members(reader, value, new Set([name])).find(name, floor);
+}

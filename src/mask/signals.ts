@@ -1,0 +1,100 @@
+/** A route's own signal: the answer is masked when the text of a top-level member matches. */
+export interface CustomSignal {
+  /** Name of the top-level member; its value counts only when it is a JSON string. */
+  readonly member: string;
+  /** Tested against the decoded text. `g` and `lastIndex` are without effect. */
+  readonly matches: RegExp;
+}
+
+/** One place in an answer that can say "this reward is no measurement". */
+export interface Signal {
+  /** What logs and replies call it. */
+  readonly name: string;
+  /** The member, from the top level down. */
+  readonly path: readonly [string] | readonly [string, string];
+  /** What its value must be, as Python reads it, for the answer to be masked. */
+  readonly test: "truthy" | "not-null" | RegExp;
+  /**
+   * Bytes that occur in the answer wherever the signal does, unless a letter of the name is
+   * spelled as an escape. `undefined` when there are none to go by.
+   */
+  readonly hint: string | undefined;
+}
+
+// instance_config.mask_sample needs no hint of its own: where it is, "mask_sample" is too.
+const MASK_HINT = '"mask_sample"';
+
+/** Occurs in every answer that has a member whose name begins with `_ng_`. */
+export const NG_HINT = '"_ng_';
+
+/**
+ * The signals of nemo-gym, most telling first. Source: nemo-gym 0.7.0 `rollout_collection.py`
+ * (`_ng_no_persist`, `_ng_failure_class`, `mask_sample`) and NeMo RL (`instance_config.mask_sample`).
+ */
+export const BUILT_IN_SIGNALS: readonly Signal[] = [
+  { name: "mask_sample", path: ["mask_sample"], test: "truthy", hint: MASK_HINT },
+  {
+    name: "instance_config.mask_sample",
+    path: ["instance_config", "mask_sample"],
+    test: "truthy",
+    hint: MASK_HINT,
+  },
+  { name: "_ng_failure_class", path: ["_ng_failure_class"], test: "not-null", hint: NG_HINT },
+  { name: "_ng_no_persist", path: ["_ng_no_persist"], test: "truthy", hint: NG_HINT },
+];
+
+/** Members whose text is the kind of a masked answer, the first non-empty one first. */
+export const KIND_MEMBERS: readonly string[] = ["failure_kind", "_ng_failure_class"];
+
+/** The kind of a masked answer that names none. */
+export const UNSPECIFIED_KIND = "unspecified";
+
+/** Places whose text is the reason of a masked answer, the first non-empty one first. */
+export const REASON_PATHS: readonly (readonly [string] | readonly [string, string])[] = [
+  ["failure_reason"],
+  ["_ng_failure_judge_error"],
+  ["_ng_failure_message"],
+  ["judge_response", "error"],
+  ["judge_generation_error"],
+  ["error"],
+];
+
+/** The reason of a masked answer that gives none. */
+export const NO_REASON = "The server gave no reason.";
+
+/** Everything a scan must know before the first byte. */
+export interface SignalPlan {
+  readonly signals: readonly Signal[];
+  /** Names of the top-level members worth remembering. */
+  readonly members: ReadonlySet<string>;
+  /** The hints, each once. */
+  readonly hints: readonly string[];
+  /** Length of the longest name that a hint stands for, in bytes. */
+  readonly longestName: number;
+}
+
+// Only in such a name is every escaped spelling of a character \u004x to \u007x.
+const HINTABLE = /^[A-Za-z_]+$/;
+
+const fromCustom = ({ member, matches }: CustomSignal): Signal => ({
+  name: member,
+  path: [member],
+  test: matches,
+  hint: HINTABLE.test(member) ? `"${member}"` : undefined,
+});
+
+/** The plan for the built-in signals followed by a route's own. */
+export function planSignals(custom: readonly CustomSignal[]): SignalPlan {
+  const signals = [...BUILT_IN_SIGNALS, ...custom.map(fromCustom)];
+  const members = new Set([
+    ...signals.map(({ path }) => path[0]),
+    ...KIND_MEMBERS,
+    ...REASON_PATHS.map(([name]) => name),
+  ]);
+  return {
+    signals,
+    members,
+    hints: [...new Set(signals.flatMap(({ hint }) => hint ?? []))],
+    longestName: Math.max(...[...members].map((name) => name.length)),
+  };
+}
