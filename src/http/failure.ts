@@ -33,7 +33,7 @@ const STATUS: Readonly<Record<ErrorCode, FailureStatus>> = {
   CLIENT_CLOSED: { status: 499, phrase: "Client Closed Request", verdict: "refused" },
   CONFIG_INVALID: upstream,
   LISTEN_FAILED: upstream,
-  INTERNAL: upstream,
+  INTERNAL: uninspectable,
 };
 
 /** The status for a failure. */
