@@ -13,7 +13,7 @@ export interface GridServer {
   close(): Promise<void>;
 }
 
-type Episode = "ready" | `reset timed out at ${number} s`;
+type Episode = "ready" | `reset timed out after ${number} s`;
 
 const COOKIE = "GridSimServer___gridsim";
 const RESET_MS = 25;
@@ -100,7 +100,7 @@ function reset(timeoutSeconds: number): Promise<Episode> {
   return new Promise((resolve) => {
     const limit = setTimeout(() => {
       clearTimeout(simulator);
-      resolve(`reset timed out at ${timeoutSeconds} s`);
+      resolve(`reset timed out after ${timeoutSeconds} s`);
     }, timeoutSeconds * 1000);
     const simulator = setTimeout(() => {
       clearTimeout(limit);

@@ -24,8 +24,8 @@ export function demoLines(days: readonly PlayedDay[]): string[] {
     "",
     ...aligned(rows),
     "",
-    `Without maskgate, a client that reads only the reward gets a mean of ${meanOf(days.map((d) => d.unguarded))}:`,
-    `${lost} zeros that nobody measured.`,
+    `Without maskgate, a client that reads only the reward has a mean of ${meanOf(days.map((d) => d.unguarded))}:`,
+    `${lost} of them zeros that nobody measured.`,
     "",
     "In front of your own server:",
     "  maskgate serve http://127.0.0.1:9100 --port 9200 --masked-as-error",
@@ -36,7 +36,7 @@ function meanOf(outcomes: readonly DayOutcome[]): string {
   const scores = outcomes.flatMap((outcome) => outcome.score ?? []);
   if (scores.length === 0) return "none";
   const mean = scores.reduce((sum, value) => sum + value, 0) / scores.length;
-  return `${mean.toFixed(2)} of ${scores.length}`;
+  return `${mean.toFixed(2)} over ${scores.length} days`;
 }
 
 function aligned(rows: readonly (readonly string[])[]): string[] {
