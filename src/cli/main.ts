@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { ProxyError } from "../errors.js";
-import { LOG_LEVELS } from "../observe/log.js";
+import { LOG_LEVELS } from "../config/config.js";
 import { runDemo } from "./demo.js";
 import { serve, type ServeOptions } from "./serve.js";
 

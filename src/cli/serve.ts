@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { parseUpstream } from "../config/upstream.js";
-import { createLogger, logEvent, type Logger, type LogLevel } from "../observe/log.js";
+import type { LogLevel } from "../config/config.js";
+import { createLogger, logEvent, type Logger } from "../observe/log.js";
 import { type Gate, openGate } from "../proxy/gate.js";
 import { defaultConfig } from "../config/defaults.js";
 

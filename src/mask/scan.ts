@@ -76,6 +76,16 @@ export class AnswerScan {
     return value;
   }
 
+  /** The bytes of a range of the answer. */
+  *bytes(range: Range): Reading<Buffer> {
+    return yield* new ChunkReader(this.#offsets).bytes(range);
+  }
+
+  /** Offset after the last byte that is no white space: after the closing brace of an object. */
+  get end(): number {
+    return this.#edges.end;
+  }
+
   #whole(): Range {
     return { start: 0, end: this.#edges.end };
   }

@@ -1,10 +1,6 @@
 import { pino, type DestinationStream, type Logger } from "pino";
 import pretty from "pino-pretty";
-
-/** The levels that `--log-level` takes, least to most severe, then none at all. */
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import type { LogLevel } from "../config/config.js";
 
 /** Every event that maskgate logs. Ids, counts, sizes and times go with them; never bodies, cookies or tokens. */
 export type LogEvent =

@@ -1,0 +1,64 @@
+import type { Range, Reading } from "./chunks.js";
+import type { AnswerScan } from "./scan.js";
+
+/** Bytes of an answer that give way to others; everything around them stays as the server wrote it. */
+export interface Splice extends Range {
+  readonly insert: Buffer;
+}
+
+const FLAG = '"mask_sample":true';
+
+/**
+ * The change that a translation makes to a masked answer: `null` and `nan` replace the value of `reward`, `mirror` sets `instance_config.mask_sample`.
+ * Of doubled members the last one is changed, because it is the one that counts; one that is missing is added as the last.
+ */
+export function* planSplice(
+  scan: AnswerScan,
+  translation: "null" | "mirror" | "nan",
+): Reading<Splice> {
+  if (translation === "mirror") return yield* mirror(scan);
+  const value = translation === "nan" ? "NaN" : "null";
+  const reward = yield* scan.find(["reward"]);
+  return reward === undefined ? append(scan, `"reward":${value}`) : replace(reward, value);
+}
+
+function* mirror(scan: AnswerScan): Reading<Splice> {
+  const flag = yield* scan.find(["instance_config", "mask_sample"]);
+  if (flag !== undefined) return replace(flag, "true");
+  const config = yield* scan.find(["instance_config"]);
+  if (config === undefined) return append(scan, `"instance_config":{${FLAG}}`);
+  const text = yield* scan.bytes(config);
+  if (text[0] !== 0x7b) return replace(config, `{${FLAG}}`);
+  const isEmpty = text.subarray(1, -1).toString("latin1").trim() === "";
+  const start = config.start + 1;
+  return replace({ start, end: start }, isEmpty ? FLAG : `${FLAG},`);
+}
+
+/** A masked answer has at least the member that masks it, so a comma is always right. */
+function append(scan: AnswerScan, member: string): Splice {
+  const start = scan.end - 1;
+  return replace({ start, end: start }, `,${member}`);
+}
+
+function replace({ start, end }: Range, text: string): Splice {
+  return { start, end, insert: Buffer.from(text) };
+}
+
+/** The chunks of an answer after a splice; untouched bytes are views of the old ones. */
+export function applySplice(chunks: readonly Buffer[], { start, end, insert }: Splice): Buffer[] {
+  const spliced: Buffer[] = [];
+  let at = 0;
+  let inserted = false;
+  for (const chunk of chunks) {
+    const before = chunk.subarray(0, Math.max(0, start - at));
+    const after = chunk.subarray(Math.min(chunk.length, Math.max(0, end - at)));
+    if (before.length > 0) spliced.push(before);
+    if (!inserted && start <= at + chunk.length) {
+      spliced.push(insert);
+      inserted = true;
+    }
+    if (after.length > 0) spliced.push(after);
+    at += chunk.length;
+  }
+  return spliced;
+}

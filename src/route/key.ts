@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+import { type RawHeaders, valuesOf } from "../http/headers.js";
+
+/** `<task>-<sample>` and `-a<attempt>` behind it for a retry (nemo_gym/rollout_correlation.py). */
+const ROLLOUT_ID = /^(.+)-\d+(?:-a\d+)?$/;
+
+/** The task part of a rollout id: the same for all samples of one group and all their retries; undefined for an id of another form. */
+export function taskOf(rolloutId: string): string | undefined {
+  return ROLLOUT_ID.exec(rolloutId)?.[1];
+}
+
+/** The key of a task that only its row tells: all members of a group echo the same `responses_create_params`. */
+export function rowKey(responsesCreateParams: Uint8Array): string {
+  return createHash("sha256").update(responsesCreateParams).digest("hex");
+}
+
+/**
+ * The session that the server used, from the cookie it sends with every answer (`<Class>___<name>=<payload>.<time>.<signature>`): the payload alone, because
+ * time and signature change with each answer; undefined where there is no such cookie.
+ */
+export function sessionOf(answer: RawHeaders): string | undefined {
+  for (const cookie of valuesOf(answer, "set-cookie")) {
+    const found = /^\s*[^=;]*___[^=;]*="?([^.;"]+)/.exec(cookie);
+    if (found !== null) return found[1];
+  }
+  return undefined;
+}

@@ -1,0 +1,62 @@
+import { type RawHeaders, valuesOf } from "../http/headers.js";
+import type { Route, Wanted } from "./route.js";
+import { hasPrefix } from "./prefix.js";
+
+/** What a route is chosen by. */
+export interface RequestFacts {
+  /** The port that the client came in by. */
+  readonly port: number;
+  /** The request target as the client sent it. */
+  readonly target: string;
+  readonly headers: RawHeaders;
+}
+
+/** How one route was passed over: what of its match did not hold; undefined for the one that was taken. */
+export interface MatchStep {
+  readonly name: string;
+  readonly failed: string | undefined;
+}
+
+/** The first route, in written order, whose every condition holds; undefined when there is none, which means passthrough. */
+export function matchRoute(routes: readonly Route[], facts: RequestFacts): Route | undefined {
+  return routes.find((route) => failedCondition(route, facts) === undefined);
+}
+
+/** The same choice as `matchRoute`, and why each route before it was passed over. */
+export function explainMatch(
+  routes: readonly Route[],
+  facts: RequestFacts,
+): { readonly route: Route | undefined; readonly steps: readonly MatchStep[] } {
+  const steps: MatchStep[] = [];
+  for (const route of routes) {
+    const failed = failedCondition(route, facts);
+    steps.push({ name: route.name, failed });
+    if (failed === undefined) return { route, steps };
+  }
+  return { route: undefined, steps };
+}
+
+function failedCondition({ match }: Route, facts: RequestFacts): string | undefined {
+  if (match.port !== undefined && match.port !== facts.port) {
+    return `port is ${facts.port}, not ${match.port}`;
+  }
+  if (match.pathPrefix !== undefined && !hasPrefix(facts.target, match.pathPrefix)) {
+    return `the path does not begin with ${match.pathPrefix}/`;
+  }
+  for (const [name, wanted] of match.header ?? []) {
+    const failed = failedHeader(facts.headers, name, wanted);
+    if (failed !== undefined) return failed;
+  }
+  return match.userAgent && failedHeader(facts.headers, "user-agent", match.userAgent);
+}
+
+/** A doubled header matches nothing: who sends two values has not said which one is meant. */
+function failedHeader(headers: RawHeaders, name: string, wanted: Wanted): string | undefined {
+  const [value, ...more] = valuesOf(headers, name);
+  if (value === undefined) return `there is no ${name} header`;
+  if (more.length > 0) return `the ${name} header was sent ${more.length + 1} times`;
+  if (typeof wanted === "string") {
+    return value === wanted ? undefined : `${name} is "${value}", not "${wanted}"`;
+  }
+  return wanted.test(value) ? undefined : `${name} "${value}" is not matched by ${wanted.source}`;
+}
