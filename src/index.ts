@@ -34,6 +34,8 @@ export interface MaskgateOptions {
  */
 export async function createMaskgate(options: MaskgateOptions): Promise<Gate> {
   const mode = options.maskedAsError === true ? "strict" : "passthrough";
-  const { upstream, maskedAsError: _mode, logger = pino({ level: "silent" }), ...rest } = options;
-  return openGate({ ...defaultConfig(parseUpstream(upstream), mode), ...rest }, logger);
+  const { upstream, logger = pino({ level: "silent" }), host = "127.0.0.1", port = 0 } = options;
+  const { maskedAsError: _mode, upstream: _text, logger: _logger, ...limits } = options;
+  const config = defaultConfig(parseUpstream(upstream), mode);
+  return openGate({ ...config, ...limits, listen: [{ host, port }] }, logger);
 }

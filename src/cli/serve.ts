@@ -27,7 +27,7 @@ export async function serve(upstreamText: string, options: ServeOptions): Promis
   });
   const mode = options.maskedAsError ? "strict" : "passthrough";
   const gate = await openGate(
-    { ...defaultConfig(upstream, mode), host: options.host, port: options.port },
+    { ...defaultConfig(upstream, mode), listen: [{ host: options.host, port: options.port }] },
     log,
   );
   logEvent(

@@ -2,7 +2,7 @@ import type { ErrorCode } from "../errors.js";
 import { reasonPhrase } from "../mask/reason.js";
 import type { Verdict } from "../mask/verdict.js";
 import { statusOf } from "./failure.js";
-import { endToEnd, type RawHeaders, without } from "./headers.js";
+import { endToEnd, mapValues, type RawHeaders, without } from "./headers.js";
 
 /** A whole reply as a value: nothing of it has been sent yet. */
 export interface Reply {
@@ -36,6 +36,16 @@ const OF_THE_OLD_BODY: ReadonlySet<string> = new Set([
   "retry-after",
 ]);
 
+/** Fields that were true of the bytes before some of them changed (RFC 9110 §8.8, RFC 9530). */
+const OF_THE_OLD_BYTES: ReadonlySet<string> = new Set([
+  "content-digest",
+  "content-encoding",
+  "content-md5",
+  "digest",
+  "etag",
+  "repr-digest",
+]);
+
 const PROBLEM = "application/problem+json";
 
 /**
@@ -62,6 +72,13 @@ export function maskedReply(
   const kept = without(endToEnd(headers), OF_THE_OLD_BODY);
   kept.push(...describing(body, "masked"));
   return { status, phrase: reasonPhrase(verdict.kind, verdict.reason), headers: kept, body };
+}
+
+/** The answer's fields for a body of `length` bytes in which a translation changed one value. */
+export function splicedHeaders(headers: RawHeaders, length: number): RawHeaders {
+  const kept = without(endToEnd(headers), OF_THE_OLD_BYTES);
+  kept.push("maskgate-verdict", "masked");
+  return mapValues(kept, "content-length", () => String(length));
 }
 
 /** The reply for a failure of the way to the upstream, or of an answer that nobody could check. */

@@ -7,6 +7,8 @@ export type LogEvent =
   | "listening"
   | "request"
   | "translated"
+  | "let_through"
+  | "judged"
   | "upstream_error"
   | "uninspectable"
   | "client_gone"

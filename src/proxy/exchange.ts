@@ -4,13 +4,26 @@ import { statusOf } from "../http/failure.js";
 import { failureReply, type Reply } from "../http/reply.js";
 import type { RawHeaders } from "../http/headers.js";
 import { logEvent, type Logger, loggedPath } from "../observe/log.js";
+import { restorePrefix } from "../route/prefix.js";
 import type { Route } from "../route/route.js";
+import type { VerifyPath } from "../route/verify-path.js";
+
+/** What an exchange is made from. */
+export interface ExchangeParts {
+  readonly request: IncomingMessage;
+  readonly reply: ServerResponse;
+  readonly route: Route;
+  /** What the request asks for, if its answer is to be looked at. */
+  readonly verify: VerifyPath | undefined;
+  readonly log: Logger;
+}
 
 /** One request of a client and what becomes of it: the only place that writes to the client. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly reply: ServerResponse;
   readonly route: Route;
+  readonly verify: VerifyPath | undefined;
   readonly log: Logger;
   /** The client has gone, or everything was sent. */
   closed = false;
@@ -19,16 +32,11 @@ export class Exchange {
   readonly #started = performance.now();
   readonly #isDraining: () => boolean;
 
-  constructor(
-    request: IncomingMessage,
-    reply: ServerResponse,
-    route: Route,
-    log: Logger,
-    isDraining: () => boolean,
-  ) {
+  constructor({ request, reply, route, verify, log }: ExchangeParts, isDraining: () => boolean) {
     this.request = request;
     this.reply = reply;
     this.route = route;
+    this.verify = verify;
     this.log = log;
     this.#isDraining = isDraining;
   }
@@ -37,9 +45,10 @@ export class Exchange {
     return Math.round((performance.now() - this.#started) * 10) / 10;
   }
 
-  /** What every log line about this request says of it. */
-  fields(): Record<string, unknown> {
+  /** What every log line about this request says of it, and `more`. */
+  fields(more: Readonly<Record<string, unknown>>): Record<string, unknown> {
     return {
+      ...more,
       route: this.route.name,
       mode: this.route.mode,
       method: this.request.method,
@@ -69,6 +78,13 @@ export class Exchange {
     }
   }
 
+  /** The fields with the route's prefix back in `Location`; untouched on a passthrough route, which changes nothing. */
+  withOwnLocation(headers: RawHeaders): RawHeaders {
+    const { match, mode } = this.route;
+    if (match.pathPrefix === undefined || mode === "passthrough") return headers;
+    return restorePrefix(headers, match.pathPrefix, this.request.rawHeaders);
+  }
+
   /** Sends a whole reply of maskgate's own. */
   send({ status, phrase, headers, body }: Reply): void {
     if (this.closed) return;
@@ -80,7 +96,7 @@ export class Exchange {
   fail(error: ProxyError): void {
     if (this.closed) return;
     const reply = failureReply(error.code, error.message);
-    const fields = { ...this.fields(), status: reply.status, code: error.code };
+    const fields = this.fields({ status: reply.status, code: error.code });
     if (error.code === "INTERNAL") {
       logEvent(this.log, "error", "internal_error", { ...fields, err: error.cause }, error.message);
     } else {
@@ -99,13 +115,7 @@ export class Exchange {
   /** Breaks the connection off, so that what was sent so far can never be taken for a whole answer. */
   breakOff(error: ProxyError): void {
     if (this.closed) return;
-    logEvent(
-      this.log,
-      "warn",
-      "upstream_error",
-      { ...this.fields(), code: error.code },
-      error.message,
-    );
+    logEvent(this.log, "warn", "upstream_error", this.fields({ code: error.code }), error.message);
     this.reply.socket?.resetAndDestroy();
   }
 }

@@ -1,15 +1,24 @@
-import type { Server } from "node:http";
-import type { GateConfig } from "../config/defaults.js";
+import type { Config, Listen } from "../config/config.js";
+import { defaultRoute } from "../config/defaults.js";
 import type { Logger } from "../observe/log.js";
 import { createPool } from "./agent.js";
-import { createHandler } from "./handler.js";
-import { createListener, listen } from "./server.js";
-import { createUpgrades } from "./upgrade.js";
+import { type Door, openDoor } from "./door.js";
+import type { Pipeline } from "./handler.js";
+
+/** What of a configuration can be changed while requests are in flight. */
+export type LiveConfig = Pick<Config, "listen" | "routes" | "verifyPaths">;
 
 /** A proxy that listens. */
 export interface Gate {
-  /** Where clients reach it. */
+  /** Where clients reach it: the first of `urls`. */
   readonly url: string;
+  readonly urls: readonly string[];
+  /**
+   * Applies to requests that arrive from now on; those in flight keep the route they started with. Listeners that are new open, those that are gone drain.
+   *
+   * @throws {ProxyError} LISTEN_FAILED when a new one cannot listen; nothing has changed then.
+   */
+  apply(live: LiveConfig): Promise<void>;
   /** Stops listening, lets what is in flight finish, and resolves when the last of it has. */
   drain(): Promise<void>;
   /** Ends everything at once; what is in flight is broken off. */
@@ -18,58 +27,79 @@ export interface Gate {
   inFlight(): number;
 }
 
+/** What no route matches. */
+const UNMATCHED = { ...defaultRoute("passthrough"), name: "unmatched" };
+
 /**
  * A proxy in front of one upstream, listening.
  *
  * @throws {ProxyError} LISTEN_FAILED when it cannot listen there.
  */
-export async function openGate(config: GateConfig, log: Logger): Promise<Gate> {
-  const { upstream, connectRetryMs, upstreamTimeoutMs } = config;
+export async function openGate(config: Config, log: Logger): Promise<Gate> {
+  const { upstream, connectRetryMs, upstreamTimeoutMs, maxAnswerBytes } = config;
   const pool = createPool(upstream);
-  let draining = false;
-  let inFlight = 0;
-  const handle = createHandler({
+  let live: LiveConfig = config;
+  let doors = new Map<string, Door>();
+  const pipeline: Pipeline = {
     transport: { upstream, pool, connectRetryMs, upstreamTimeoutMs },
-    maxAnswerBytes: config.maxAnswerBytes,
+    maxAnswerBytes,
     log,
-    routeOf: () => config.route,
-    isDraining: () => draining,
-    onOpened: () => {
-      inFlight += 1;
-    },
-    onClosed: () => {
-      inFlight -= 1;
-      if (draining) setImmediate(() => server.closeIdleConnections());
-    },
-  });
-  const server = createListener(handle, log);
-  const upgrades = createUpgrades(server, upstream, log);
-  server.on("upgrade", upgrades.handle);
-  const port = await listen(server, config.host, config.port).catch((error: unknown) => {
+    unmatched: UNMATCHED,
+    live: () => live,
+  };
+
+  /** Opens what is wanted and not there yet; all of it or nothing. */
+  const openDoors = async (wanted: readonly Listen[]): Promise<Map<string, Door>> => {
+    const next = new Map<string, Door>();
+    const opened: Door[] = [];
+    try {
+      for (const listen of wanted) {
+        const key = `${listen.host} ${listen.port}`;
+        const door = doors.get(key) ?? (await openDoor(listen, pipeline));
+        if (!doors.has(key)) opened.push(door);
+        next.set(key, door);
+      }
+    } catch (error) {
+      await Promise.all(opened.map((door) => door.close()));
+      throw error;
+    }
+    return next;
+  };
+
+  doors = await openDoors(config.listen).catch((error: unknown) => {
     pool.close();
     throw error;
   });
+  const leaving = new Set<Door>();
+  const everyDoor = (): Door[] => [...doors.values(), ...leaving];
+  const urls = (): string[] => [...doors.values()].map((door) => door.url);
 
   const drain = async (): Promise<void> => {
-    draining = true;
-    await closed(server);
+    await Promise.all(everyDoor().map((door) => door.drain()));
     pool.close();
   };
   return {
-    url: `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`,
-    drain,
-    close: () => {
-      const done = drain();
-      server.closeAllConnections();
-      upgrades.closeAll();
-      return done;
+    get url() {
+      return urls()[0] ?? "";
     },
-    inFlight: () => inFlight,
+    get urls() {
+      return urls();
+    },
+    apply: async (next) => {
+      const opened = await openDoors(next.listen);
+      for (const [key, door] of doors) {
+        if (opened.has(key)) continue;
+        leaving.add(door);
+        void door.drain().then(() => leaving.delete(door));
+      }
+      doors = opened;
+      live = next;
+    },
+    drain,
+    close: async () => {
+      await Promise.all(everyDoor().map((door) => door.close()));
+      pool.close();
+    },
+    inFlight: () => everyDoor().reduce((sum, door) => sum + door.inFlight(), 0),
   };
-}
-
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-  });
 }

@@ -1,18 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Config } from "../config/config.js";
 import { requestHeaders } from "../http/headers.js";
 import { logEvent, type Logger } from "../observe/log.js";
+import { matchRoute } from "../route/match.js";
+import { cutPrefix } from "../route/prefix.js";
 import type { Route } from "../route/route.js";
-import { verifyPath } from "../route/verify-path.js";
+import { type VerifyPath, verifyPath } from "../route/verify-path.js";
 import { offerReadable } from "./decode.js";
 import { Exchange } from "./exchange.js";
 import { forward, type Transport } from "./forward.js";
+import { observe } from "./observe.js";
 import { relay } from "./relay.js";
 import { holdAndJudge } from "./verify.js";
 
 /*
- * client → route ─┬─ passthrough, or no verify ───→ forward ─→ relay (streamed) ─────────────────────→ client
- *                 └─ strict, POST <verify path> ──→ forward ─→ hold → scan → verdict ─┬─ original ───→ client
- *                                                                                     └─ error ──────→ client
+ * client → route ─┬─ passthrough, or no verify ──→ forward ─→ relay (streamed) ────────────────────────────→ client
+ *                 ├─ observe, POST <verify path> → forward ─→ relay, and on the side: scan → verdict → log
+ *                 └─ strict, POST <verify path> ─→ forward ─→ hold → scan → verdict → decide ─┬─ original ─→ client
+ *                                                                                            └─ error ────→ client
  */
 
 /** What the pipeline needs from the proxy it belongs to. */
@@ -20,61 +25,71 @@ export interface Pipeline {
   readonly transport: Transport;
   readonly maxAnswerBytes: number;
   readonly log: Logger;
-  routeOf(request: IncomingMessage): Route;
+  /** What applies where no route matches. */
+  readonly unmatched: Route;
+  /** The routes for a request that arrives now. */
+  live(): Pick<Config, "routes" | "verifyPaths">;
+}
+
+/** What the pipeline needs from the door that a request came in by. */
+export interface Entrance {
+  port(): number;
   isDraining(this: void): boolean;
   /** Called for each request as it arrives, and once more when nothing of it is left. */
   onOpened(): void;
   onClosed(): void;
 }
 
+/** The route of a request that arrives now, and the target that goes on to the upstream. */
+export function chooseRoute(
+  pipeline: Pipeline,
+  port: number,
+  request: IncomingMessage,
+): { readonly route: Route; readonly target: string; readonly verify: VerifyPath | undefined } {
+  const { routes, verifyPaths } = pipeline.live();
+  const asked = request.url ?? "/";
+  const facts = { port, target: asked, headers: request.rawHeaders };
+  const route = matchRoute(routes, facts) ?? pipeline.unmatched;
+  const { pathPrefix } = route.match;
+  const target = pathPrefix === undefined ? asked : cutPrefix(asked, pathPrefix);
+  const looked = route.mode !== "passthrough" && request.method === "POST";
+  return { route, target, verify: looked ? verifyPath(target, verifyPaths) : undefined };
+}
+
 /** The listener for plain requests: one way through for each. */
 export function createHandler(
   pipeline: Pipeline,
+  entrance: Entrance,
 ): (request: IncomingMessage, reply: ServerResponse, expectsContinue?: boolean) => void {
-  const { transport, log } = pipeline;
+  const { transport, log, maxAnswerBytes } = pipeline;
   return (request, reply, expectsContinue = false) => {
-    pipeline.onOpened();
-    const route = pipeline.routeOf(request);
-    const exchange = new Exchange(request, reply, route, log, pipeline.isDraining);
-    const target = request.url ?? "/";
-    const inspected =
-      route.mode === "strict" && request.method === "POST" && verifyPath(target) !== undefined;
+    entrance.onOpened();
+    const { route, target, verify } = chooseRoute(pipeline, entrance.port(), request);
+    const exchange = new Exchange({ request, reply, route, verify, log }, entrance.isDraining);
     const kept = requestHeaders(request.rawHeaders);
-    const headers = inspected ? offerReadable(kept) : kept;
+    const strict = verify !== undefined && route.mode === "strict";
+    const headers = strict ? offerReadable(kept) : kept;
 
-    const abort = forward(
-      transport,
-      request,
-      reply,
-      { target, headers, expectsContinue },
-      {
-        onAnswer: (answer) => {
-          exchange.upstreamMs = exchange.elapsedMs();
-          if (inspected && answer.statusCode === 200) {
-            holdAndJudge(exchange, answer, pipeline.maxAnswerBytes);
-          } else {
-            relay(exchange, answer);
-          }
-        },
-        onFailure: (error) => exchange.fail(error),
-      },
-    );
+    const onAnswer = (answer: IncomingMessage): void => {
+      exchange.upstreamMs = exchange.elapsedMs();
+      if (verify === undefined || answer.statusCode !== 200) relay(exchange, answer);
+      else if (strict) holdAndJudge(exchange, answer, maxAnswerBytes);
+      else observe(exchange, answer, maxAnswerBytes);
+    };
+    const onFailure = exchange.fail.bind(exchange);
+    const outgoing = { target, headers, expectsContinue };
+    const abort = forward(transport, request, reply, outgoing, { onAnswer, onFailure });
 
     request.on("error", ignoreClientError);
     reply.once("close", () => {
       exchange.closed = true;
-      const whole = reply.writableFinished;
-      if (!whole) abort();
-      const status = whole ? reply.statusCode : 499;
-      const event = whole ? "request" : "client_gone";
-      logEvent(
-        log,
-        "debug",
-        event,
-        { ...exchange.fields(), status },
-        whole ? "served" : "the client left",
-      );
-      pipeline.onClosed();
+      if (reply.writableFinished) {
+        logEvent(log, "debug", "request", exchange.fields({ status: reply.statusCode }), "served");
+      } else {
+        abort();
+        logEvent(log, "debug", "client_gone", exchange.fields({ status: 499 }), "the client left");
+      }
+      entrance.onClosed();
     });
   };
 }

@@ -1,12 +1,16 @@
 import type { IncomingMessage } from "node:http";
 import { ProxyError } from "../errors.js";
-import { endToEnd } from "../http/headers.js";
+import { endToEnd, type RawHeaders } from "../http/headers.js";
 import type { Exchange } from "./exchange.js";
 
-/** Starts the reply with the answer's own status, phrase and end-to-end fields; false when it could not be and the client was told so. */
-export function startAsAnswered(exchange: Exchange, answer: IncomingMessage): boolean {
-  const { statusCode = 502, statusMessage = "", rawHeaders } = answer;
-  if (exchange.start(statusCode, statusMessage, endToEnd(rawHeaders))) return true;
+/** Starts the reply with the answer's own status and phrase and these fields; false when it could not be and the client was told so. */
+export function startAsAnswered(
+  exchange: Exchange,
+  answer: IncomingMessage,
+  headers: RawHeaders,
+): boolean {
+  const { statusCode = 502, statusMessage = "" } = answer;
+  if (exchange.start(statusCode, statusMessage, exchange.withOwnLocation(headers))) return true;
   answer.destroy();
   exchange.fail(
     new ProxyError(
@@ -19,7 +23,7 @@ export function startAsAnswered(exchange: Exchange, answer: IncomingMessage): bo
 
 /** Streams an answer to the client as it comes, at the client's pace; one that is cut short breaks the connection off. */
 export function relay(exchange: Exchange, answer: IncomingMessage): void {
-  if (!startAsAnswered(exchange, answer)) return;
+  if (!startAsAnswered(exchange, answer, endToEnd(answer.rawHeaders))) return;
   const { reply } = exchange;
   answer.on("data", (chunk: Buffer) => {
     exchange.answerBytes += chunk.length;

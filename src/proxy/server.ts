@@ -4,12 +4,11 @@ import type { Duplex } from "node:stream";
 import { type ErrorCode, ProxyError } from "../errors.js";
 import { failureReply } from "../http/reply.js";
 import { logEvent, type Logger } from "../observe/log.js";
-import type { createHandler } from "./handler.js";
 import { CLIENT_HEADER_MS, CLIENT_KEEP_ALIVE_MS, MAX_HEADER_BYTES } from "./limits.js";
 import { rawReply } from "./raw-reply.js";
 
 /** A server for clients, not yet listening. Clients may take any time over a body and wait any time for an answer; only the header has a limit. */
-export function createListener(handle: ReturnType<typeof createHandler>, log: Logger): Server {
+export function createListener(log: Logger): Server {
   const server = http.createServer({
     keepAlive: true,
     keepAliveTimeout: CLIENT_KEEP_ALIVE_MS,
@@ -20,9 +19,6 @@ export function createListener(handle: ReturnType<typeof createHandler>, log: Lo
     noDelay: true,
   });
   server.maxHeadersCount = 0;
-  server.on("request", (request, reply) => handle(request, reply));
-  server.on("checkContinue", (request, reply) => handle(request, reply, true));
-  server.on("checkExpectation", (request, reply) => handle(request, reply));
   server.on("connect", (_request, socket: Duplex) => {
     refuse(socket, "METHOD_REFUSED", "maskgate is in front of one server and opens no tunnels");
   });

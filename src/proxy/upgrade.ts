@@ -4,7 +4,8 @@ import { createProxyServer, type ServerOptions } from "http-proxy-3";
 import type { UpstreamAddress } from "../config/upstream.js";
 import { failureReply } from "../http/reply.js";
 import { tokensOf, without } from "../http/headers.js";
-import { logEvent, type Logger, loggedPath } from "../observe/log.js";
+import { logEvent, loggedPath } from "../observe/log.js";
+import { chooseRoute, type Pipeline } from "./handler.js";
 import { rawReply } from "./raw-reply.js";
 
 const OF_THE_UPGRADE: ReadonlySet<string> = new Set(["connection", "upgrade", "http2-settings"]);
@@ -16,9 +17,11 @@ export interface Upgrades {
   closeAll(): void;
 }
 
-export function createUpgrades(server: Server, upstream: UpstreamAddress, log: Logger): Upgrades {
+export function createUpgrades(server: Server, pipeline: Pipeline, port: () => number): Upgrades {
+  const { log } = pipeline;
   const open = new Set<Duplex>();
-  const proxy = createProxyServer({ target: targetOf(upstream), toProxy: true, xfwd: false });
+  const target = targetOf(pipeline.transport.upstream);
+  const proxy = createProxyServer({ target, toProxy: true, xfwd: false });
   proxy.on("error", (error: NodeJS.ErrnoException, request, socket) => {
     const path = loggedPath(request.url ?? "");
     const detail = `the upgrade did not reach the upstream (${error.code ?? error.message})`;
@@ -36,7 +39,8 @@ export function createUpgrades(server: Server, upstream: UpstreamAddress, log: L
       }
       open.add(socket);
       socket.once("close", () => open.delete(socket));
-      proxy.ws(request, socket, head);
+      const { target: url } = chooseRoute(pipeline, port(), request);
+      proxy.ws(Object.assign(request, { url }), socket, head);
     },
     closeAll: () => {
       for (const socket of open) socket.destroy();

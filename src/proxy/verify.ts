@@ -1,102 +1,86 @@
 import type { IncomingMessage } from "node:http";
-import { ProxyError } from "../errors.js";
-import { maskedReply } from "../http/reply.js";
-import { reasonPhrase } from "../mask/reason.js";
-import { AnswerScan, type Verdict } from "../mask/verdict.js";
-import { logEvent } from "../observe/log.js";
-import { codingsOf, decode } from "./decode.js";
+import type { ProxyError } from "../errors.js";
+import { endToEnd } from "../http/headers.js";
+import { maskedReply, splicedHeaders } from "../http/reply.js";
+import { applySplice, planSplice } from "../mask/splice.js";
+import { AnswerScan } from "../mask/verdict.js";
+import { codingsOf } from "./decode.js";
 import { drive } from "./drive.js";
 import type { Exchange } from "./exchange.js";
 import { Hold } from "./hold.js";
+import { asProxyError, judgeHeld, type Judgement, logVerdict } from "./judge.js";
 import { cutShort, startAsAnswered } from "./relay.js";
 
-/** Holds a verify answer until it is whole and judged; the client then gets it as it was, or the error that stands for a masked one. */
+/** Holds a verify answer until it is whole and judged; the client then gets it as it was, or what its route makes of a masked one. */
 export function holdAndJudge(
   exchange: Exchange,
   answer: IncomingMessage,
   maxAnswerBytes: number,
 ): void {
   const hold = new Hold(maxAnswerBytes);
-  const codings = codingsOf(answer.rawHeaders);
-  const scan = new AnswerScan();
+  const { rawHeaders } = answer;
+  const codings = codingsOf(rawHeaders);
+  const scan = new AnswerScan({ signals: exchange.route.signals });
   const fail = (error: ProxyError): void => {
     hold.release();
     answer.destroy();
     exchange.fail(error);
   };
-  answer.on("data", (chunk: Buffer) => {
+  const take = (chunk: Buffer): void => {
     exchange.answerBytes += chunk.length;
     try {
       hold.push(chunk);
+      if (codings.length === 0) scan.push(chunk);
     } catch (error) {
-      answer.removeAllListeners("data");
-      fail(error as ProxyError);
-      return;
+      answer.off("data", take);
+      fail(asProxyError(error));
     }
-    if (codings.length === 0) scan.push(chunk);
-  });
+  };
+  answer.on("data", take);
   answer.once("error", () => fail(cutShort()));
   answer.once("end", () => {
     exchange.upstreamMs = exchange.elapsedMs();
-    judge(hold, scan, codings, maxAnswerBytes)
-      .then((verdict) => conclude(exchange, answer, hold, verdict))
+    judgeHeld({ chunks: hold.chunks, scan, codings, rawHeaders }, exchange, maxAnswerBytes)
+      .then((judgement) => conclude(exchange, answer, hold, judgement))
       .catch((error: unknown) => fail(asProxyError(error)));
   });
   exchange.reply.once("close", () => hold.release());
 }
 
-async function judge(
-  hold: Hold,
-  scan: AnswerScan,
-  codings: readonly string[],
-  limit: number,
-): Promise<Verdict> {
-  if (codings.length === 0) return drive(scan.judge(), hold.chunks);
-  const plain = await decode(hold.chunks, codings, limit);
-  const decodedScan = new AnswerScan();
-  for (const chunk of plain.chunks) decodedScan.push(chunk);
-  return drive(decodedScan.judge(), plain.chunks);
-}
-
-function conclude(exchange: Exchange, answer: IncomingMessage, hold: Hold, verdict: Verdict): void {
-  if (exchange.closed) return;
-  if (verdict.verdict === "masked") return translate(exchange, answer, verdict);
-  if (verdict.verdict === "unknown" && verdict.why === "not-utf-8") {
-    throw new ProxyError(
-      "ANSWER_UNREADABLE",
-      "the answer is JSON in UTF-16 or UTF-32, which maskgate does not read",
-    );
-  }
-  sendHeld(exchange, answer, hold);
-}
-
-function translate(
+async function conclude(
   exchange: Exchange,
   answer: IncomingMessage,
-  verdict: Extract<Verdict, { verdict: "masked" }>,
-): void {
-  const { status } = exchange.route;
-  exchange.send(maskedReply(verdict, answer.rawHeaders, status));
-  const phrase = reasonPhrase(verdict.kind, verdict.reason);
-  const fields = {
-    ...exchange.fields(),
-    status,
-    kind: verdict.kind.slice(0, 100),
-    signal: verdict.signal,
-  };
-  logEvent(exchange.log, "info", "translated", fields, phrase);
+  hold: Hold,
+  judgement: Judgement,
+): Promise<void> {
+  const { verdict, decision } = judgement;
+  let status = 200;
+  if (verdict.verdict !== "masked" || decision.decision === "pass") {
+    sendChunks(exchange, answer, endToEnd(answer.rawHeaders), hold.chunks);
+  } else if (exchange.route.translation === "error") {
+    status = exchange.route.status;
+    exchange.send(maskedReply(verdict, answer.rawHeaders, status));
+  } else {
+    const { chunks, scan } = judgement;
+    const splice = await drive(planSplice(scan, exchange.route.translation), chunks);
+    const spliced = applySplice(chunks, splice);
+    const length = spliced.reduce((sum, chunk) => sum + chunk.length, 0);
+    sendChunks(exchange, answer, splicedHeaders(answer.rawHeaders, length), spliced);
+  }
+  logVerdict(exchange, verdict, decision, status);
 }
 
-function sendHeld(exchange: Exchange, answer: IncomingMessage, hold: Hold): void {
+function sendChunks(
+  exchange: Exchange,
+  answer: IncomingMessage,
+  headers: readonly string[],
+  chunks: readonly Buffer[],
+): void {
+  if (exchange.closed) return;
   const { reply } = exchange;
   reply.cork();
-  if (!startAsAnswered(exchange, answer)) return;
-  for (const chunk of hold.chunks) reply.write(chunk);
+  if (!startAsAnswered(exchange, answer, headers)) return;
+  for (const chunk of chunks) reply.write(chunk);
   reply.end();
   reply.uncork();
-}
-
-function asProxyError(error: unknown): ProxyError {
-  if (error instanceof ProxyError) return error;
-  return new ProxyError("INTERNAL", "maskgate could not judge this answer", { cause: error });
 }
