@@ -1,0 +1,50 @@
+import { spawnSync } from "node:child_process";
+
+/** A Python that runs. */
+export interface Python {
+  /** Its own executable, not a shim that leads to it. */
+  readonly executable: string;
+  /** Such as `3.11`. */
+  readonly version: string;
+}
+
+const OLDEST = 11;
+const NAMES = ["python3.13", "python3.12", "python3.11", "python3", "python"];
+const TELL =
+  "import sys; print(sys.executable); print('%d.%d' % sys.version_info[:2]); print(sys.version_info[1])";
+
+/**
+ * The first Python of 3.11 or newer that runs: the one that `MASKGATE_PYTHON` names, else the first of
+ * python3.13 to python3 on the PATH. `undefined` when there is none.
+ */
+export function findPython(): Python | undefined {
+  const named = process.env["MASKGATE_PYTHON"];
+  for (const name of named === undefined ? NAMES : [named]) {
+    const tried = spawnSync(name, ["-c", TELL], { encoding: "utf8", timeout: 20_000 });
+    const [executable, version, minor] = (tried.stdout ?? "").trim().split("\n");
+    if (tried.status !== 0 || executable === undefined || version === undefined) continue;
+    if (version.startsWith("3.") && Number(minor) >= OLDEST) return { executable, version };
+  }
+  return undefined;
+}
+
+/**
+ * The environment for a Python child: this process's own, without what would reach into another Python, with
+ * byte code kept (a run of verifiers compiles for ten seconds without), and never a proxy for loopback.
+ */
+export function pythonEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const inherited = { ...process.env };
+  for (const name of ["PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"]) {
+    delete inherited[name];
+  }
+  return {
+    ...inherited,
+    PYTHONUNBUFFERED: "1",
+    PYTHONUTF8: "1",
+    NO_PROXY: "127.0.0.1,localhost",
+    no_proxy: "127.0.0.1,localhost",
+    HF_HUB_OFFLINE: "1",
+    RAY_USAGE_STATS_ENABLED: "0",
+    ...more,
+  };
+}

@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { TestProject } from "vitest/node";
+import { RECIPES } from "./peers.js";
+import type { Capability, Peers } from "./peers.js";
+import { findPython } from "./python.js";
+import type { Python } from "./python.js";
+import { ensureVenv } from "./venv.js";
+import type { Venv } from "./venv.js";
+
+/**
+ * Makes the environments of the real peers, or finds them made. A peer that cannot be had is named, and its tests
+ * are skipped; with `CI` set it fails the run instead.
+ */
+export async function setup(project: TestProject): Promise<void> {
+  if (!existsSync(fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url)))) {
+    throw new Error("the contract tests start the built program: run `npm run build` first");
+  }
+  const python = findPython();
+  const peers: Peers = {
+    verifiers: await ensurePeer("verifiers", python),
+    "nemo-gym": await ensurePeer("nemo-gym", python),
+  };
+  const missing = Object.values(peers).flatMap((found) =>
+    "missing" in found ? [found.missing] : [],
+  );
+  if (missing.length > 0 && process.env["CI"] === "true") throw new Error(missing.join("\n"));
+  for (const sentence of missing) say(sentence);
+  project.provide("peers", peers);
+}
+
+async function ensurePeer(
+  capability: Capability,
+  python: Python | undefined,
+): Promise<Venv | { missing: string }> {
+  const absent = (why: string) => ({ missing: `${capability}-capability-missing: ${why}` });
+  if (python === undefined) return absent("no Python 3.11 or newer was found on the PATH");
+  try {
+    return await ensureVenv(RECIPES[capability], python, say);
+  } catch (error) {
+    return absent(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`[contract] ${line}\n`);
+}

@@ -1,0 +1,91 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Row } from "./nemo-gym.js";
+import { peer } from "./peers.js";
+import { runProgram } from "./programs.js";
+import { pythonEnvironment } from "./python.js";
+import { venvVariables } from "./venv.js";
+
+/** A saved rollout, as verifiers' own types read it. */
+export interface Rollout {
+  readonly name: string;
+  readonly row: Row;
+  readonly has_error: boolean;
+  readonly error: { readonly type: string; readonly message: string } | null;
+  /** The score by reward name; `null` where scoring did not come to an end. */
+  readonly rewards: Readonly<Record<string, number | null>>;
+  readonly metrics: Readonly<Record<string, number | null>>;
+  readonly info: Readonly<Record<string, unknown>>;
+}
+
+/** What a run of vf-eval printed and saved. */
+export interface Evaluation {
+  /** The printed line of each rollout, from its `[success]` or `[error]` on, in the order of the rows. */
+  readonly lines: readonly string[];
+  /** The printed end of the progress line: `2/2 · 10s · reward 0.50 · err 0.50`. */
+  readonly summary: string;
+  readonly rollouts: readonly Rollout[];
+}
+
+/** What is put into the snippets in place of their example values. */
+export interface EvaluationOptions {
+  readonly rows: readonly Row[];
+  /** Where the resources server, or maskgate before it, is to be reached. */
+  readonly resourcesUrl: string;
+  readonly modelUrl: string;
+  /** Further snippets, added below `vf-eval.toml`. */
+  readonly snippets?: readonly string[];
+}
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+
+/** Runs `vf-eval @ vf-eval.toml` on the snippets that the README shows, with only addresses and data set changed. */
+export async function evaluate(options: EvaluationOptions): Promise<Evaluation> {
+  const venv = peer("verifiers");
+  const folder = await mkdtemp(join(tmpdir(), "maskgate-vf-eval-"));
+  const env = pythonEnvironment({ ...venvVariables(venv), COLUMNS: "160" });
+  try {
+    await mkdir(join(folder, "data"));
+    const lines = options.rows.map((row) => JSON.stringify(row));
+    await writeFile(join(folder, "data/example.jsonl"), `${lines.join("\n")}\n`);
+    await writeFile(join(folder, "vf-eval.toml"), await fillSnippets(options));
+    const printed = await runProgram({
+      name: "vf-eval",
+      command: join(venv.bin, "vf-eval"),
+      args: ["@", "vf-eval.toml", "--run.dir", "run"],
+      cwd: folder,
+      env,
+    });
+    const saved = await runProgram({
+      name: "read_traces.py",
+      command: venv.python,
+      args: [`${HERE}python/read_traces.py`, join(folder, "outputs/run")],
+      env,
+    });
+    return { ...readPrinted(printed), rollouts: JSON.parse(saved) as Rollout[] };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function fillSnippets(options: EvaluationOptions): Promise<string> {
+  const names = ["vf-eval.toml", ...(options.snippets ?? [])];
+  const texts = await Promise.all(names.map((name) => readFile(`${HERE}snippets/${name}`, "utf8")));
+  const values = {
+    "http://127.0.0.1:9200": options.resourcesUrl,
+    "http://127.0.0.1:8000/v1": options.modelUrl,
+  };
+  return Object.entries(values).reduce((text, [example, value]) => {
+    if (!text.includes(example)) throw new Error(`no ${example} in the snippets`);
+    return text.replace(example, value);
+  }, texts.join("\n"));
+}
+
+function readPrinted(printed: string): { lines: string[]; summary: string } {
+  const all = printed.split("\n").map((line) => line.trim());
+  const lines = all.filter((line) => /^\[(?:success|error) *\]/.test(line));
+  const progress = all.findLast((line) => /\d+\/\d+ · .*reward/.test(line)) ?? "";
+  return { lines, summary: progress.replace(/^━+ /, "") };
+}
