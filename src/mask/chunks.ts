@@ -38,12 +38,17 @@ export class ChunkOffsets {
   }
 }
 
-/** Reads an answer by offset and holds on to one chunk at a time. */
+const NO_CHUNK = Buffer.alloc(0);
+
+/**
+ * Reads an answer by offset and holds on to one chunk at a time. What is at hand is read by plain
+ * calls, because a generator for each byte or name would cost more than the reading.
+ */
 export class ChunkReader {
   readonly #offsets: ChunkOffsets;
 
   /** The chunk asked for last. */
-  chunk: Buffer = Buffer.alloc(0);
+  chunk: Buffer = NO_CHUNK;
 
   /** Offset of its first byte. */
   base = 0;
@@ -52,46 +57,54 @@ export class ChunkReader {
     this.#offsets = offsets;
   }
 
-  /** Makes the chunk that holds the byte at `position` the present one. */
+  /** Whether the byte at `position` is at hand. */
+  holds(position: number): boolean {
+    return position >= this.base && position < this.base + this.chunk.length;
+  }
+
+  /** The byte at a position that is at hand. */
+  at(position: number): number {
+    return this.chunk[position - this.base] as number;
+  }
+
+  /** The bytes of a range if all are at hand. */
+  view({ start, end }: Range): Buffer | undefined {
+    if (start < this.base || end > this.base + this.chunk.length) return undefined;
+    return this.chunk.subarray(start - this.base, end - this.base);
+  }
+
+  /** Asks for the chunk that holds the byte at `position`. */
   *seek(position: number): Reading<void> {
-    if (position >= this.base && position < this.base + this.chunk.length) return;
     const index = this.#offsets.indexOf(position);
     this.chunk = yield index;
     this.base = this.#offsets.startOf(index);
   }
 
-  /** The byte at `position`. */
-  *byte(position: number): Reading<number> {
-    yield* this.seek(position);
-    return this.chunk[position - this.base] as number;
-  }
-
-  /** The bytes of a range; a view where one chunk holds them all, else a copy. */
-  *bytes({ start, end }: Range): Reading<Buffer> {
-    yield* this.seek(start);
-    if (end - this.base <= this.chunk.length) {
-      return this.chunk.subarray(start - this.base, end - this.base);
-    }
-    const whole = Buffer.allocUnsafe(end - start);
+  /** A copy of the bytes of a range. */
+  *copy({ start, end }: Range): Reading<Buffer> {
+    const copy = Buffer.allocUnsafe(end - start);
     for (let at = start; at < end;) {
       yield* this.seek(at);
-      at += this.chunk.copy(whole, at - start, at - this.base);
+      at += this.chunk.copy(copy, at - start, at - this.base);
     }
-    return whole;
-  }
-
-  /** The range without the white space around it. */
-  *trim(range: Range): Reading<Range> {
-    const start = yield* this.skipSpace(range);
-    let { end } = range;
-    while (end > start && isSpace(yield* this.byte(end - 1))) end--;
-    return { start, end };
+    return copy;
   }
 
   /** Offset of the first byte in a range that is no white space, else its end. */
   *skipSpace({ start, end }: Range): Reading<number> {
-    let at = start;
-    while (at < end && isSpace(yield* this.byte(at))) at++;
-    return at;
+    for (let at = start; at < end; at++) {
+      if (!this.holds(at)) yield* this.seek(at);
+      if (!isSpace(this.at(at))) return at;
+    }
+    return end;
+  }
+
+  /** Offset after the last byte in a range that is no white space, else its start. */
+  *skipSpaceBack({ start, end }: Range): Reading<number> {
+    for (let at = end; at > start; at--) {
+      if (!this.holds(at - 1)) yield* this.seek(at - 1);
+      if (!isSpace(this.at(at - 1))) return at;
+    }
+    return start;
   }
 }

@@ -1,6 +1,6 @@
 import type { ChunkReader, Range, Reading } from "./chunks.js";
-import { decodeText } from "./value.js";
-import { type Member, ObjectWalk } from "./walk.js";
+import { decodeText, trim, type Value } from "./value.js";
+import { ObjectWalk } from "./walk.js";
 
 const LONGEST_ESCAPE = "\\u0000".length;
 
@@ -29,24 +29,27 @@ export class Members {
   }
 
   /**
-   * The value of a member, without the white space around it.
+   * The value of the last member with this name.
    *
    * @param floor offset below which the member is known not to be
    */
-  *find(name: string, floor = 0): Reading<Range | undefined> {
-    while (!this.#values.has(name) && !this.#walk.done && this.#walk.position > floor) {
-      yield* this.#reader.seek(this.#walk.position - 1);
-      const member = this.#walk.next(this.#reader.chunk, this.#reader.base, floor);
-      if (member !== undefined) yield* this.#remember(member);
+  *find(name: string, floor = 0): Reading<Value | undefined> {
+    const reader = this.#reader;
+    const walk = this.#walk;
+    while (!this.#values.has(name) && !walk.done && walk.position > floor) {
+      if (!reader.holds(walk.position - 1)) yield* reader.seek(walk.position - 1);
+      const member = walk.next(reader.chunk, reader.base, floor);
+      if (member === undefined) continue;
+      const json = reader.view(member.name) ?? (yield* reader.copy(member.name));
+      this.#remember(json.toString(), member.value);
     }
     const value = this.#values.get(name);
-    return value && (yield* this.#reader.trim(value));
+    return value && (yield* trim(reader, value));
   }
 
-  *#remember({ name, value }: Member): Reading<void> {
-    const json = (yield* this.#reader.bytes(name)).toString();
-    const text = json.includes("\\") ? decodeText(json) : json.slice(1, -1);
-    if (text === undefined || !this.#names.has(text) || this.#values.has(text)) return;
-    this.#values.set(text, value);
+  #remember(json: string, value: Range): void {
+    const name = json.includes("\\") ? decodeText(json) : json.slice(1, -1);
+    if (name === undefined || !this.#names.has(name) || this.#values.has(name)) return;
+    this.#values.set(name, value);
   }
 }

@@ -13,7 +13,7 @@ import {
   type SignalPlan,
   UNSPECIFIED_KIND,
 } from "./signals.js";
-import { isNull, isObject, isTruthy, readText } from "./value.js";
+import { isNull, isObject, isTruthy, readText, type Value } from "./value.js";
 import type { Verdict } from "./verdict.js";
 
 const BUILT_IN_PLAN = planSignals([]);
@@ -68,17 +68,17 @@ export class AnswerScan {
   *find(path: readonly string[]): Reading<Range | undefined> {
     if (this.#edges.shape() !== "object") return undefined;
     const reader = new ChunkReader(this.#offsets);
-    let value: Range | undefined = this.#whole();
+    let value: Value | undefined = this.#whole();
     for (const name of path) {
-      if (value === undefined) break;
+      if (value === undefined) return undefined;
       value = yield* findIn(reader, value, name);
     }
-    return value;
+    return value && { start: value.start, end: value.end };
   }
 
   /** The bytes of a range of the answer. */
   *bytes(range: Range): Reading<Buffer> {
-    return yield* new ChunkReader(this.#offsets).bytes(range);
+    return yield* new ChunkReader(this.#offsets).copy(range);
   }
 
   /** Offset after the last byte that is no white space: after the closing brace of an object. */
@@ -86,8 +86,9 @@ export class AnswerScan {
     return this.#edges.end;
   }
 
-  #whole(): Range {
-    return { start: 0, end: this.#edges.end };
+  // Of an answer whose shape is an object; a byte order mark before it does no harm.
+  #whole(): Value {
+    return { start: 0, end: this.#edges.end, first: 0x7b, last: 0x7d };
   }
 
   *#holds(signal: Signal, reader: ChunkReader, members: Members): Reading<boolean> {
@@ -97,7 +98,7 @@ export class AnswerScan {
     if (value && inner !== undefined) value = yield* findIn(reader, value, inner, floor);
     if (value === undefined) return false;
     if (signal.test === "truthy") return yield* isTruthy(reader, value);
-    if (signal.test === "not-null") return !(yield* isNull(reader, value));
+    if (signal.test === "not-null") return !isNull(value);
     const text = yield* readText(reader, value);
     return text !== undefined && text.search(signal.test) >= 0;
   }
@@ -132,10 +133,10 @@ export class AnswerScan {
 
 function* findIn(
   reader: ChunkReader,
-  value: Range,
+  object: Value,
   name: string,
   floor = 0,
-): Reading<Range | undefined> {
-  if (!(yield* isObject(reader, value))) return undefined;
-  return yield* new Members(reader, value, new Set([name])).find(name, floor);
+): Reading<Value | undefined> {
+  if (!isObject(object)) return undefined;
+  return yield* new Members(reader, object, new Set([name])).find(name, floor);
 }

@@ -1,39 +1,52 @@
-// The names that count are ASCII letters and underscores, so their escapes are \u004x to \u007x.
-const ESCAPE = Buffer.from("\\u00");
-const ESCAPE_LENGTH = 5;
-const FIRST_LETTER_ROW = 0x34;
-const LAST_LETTER_ROW = 0x37;
+/** What shows where a name can be: some of its bytes, followed by one byte out of a few. */
+export interface Hint {
+  readonly needle: Buffer;
+  /** 1 for every byte that may follow the needle, else 0. */
+  readonly next: Uint8Array;
+}
 
-// Text full of \u001b (terminal output) would otherwise cost one native call for each.
-const MAX_OTHER_ESCAPES = 4096;
+/** The hint `bytes` followed by one of the bytes `next`, both ASCII. */
+export function hintOf(bytes: string, next: string): Hint {
+  const table = new Uint8Array(256);
+  for (const byte of Buffer.from(next)) table[byte] = 1;
+  return { needle: Buffer.from(bytes), next: table };
+}
+
+// A name that counts is made of ASCII letters and underscores, so its escapes are \u004x to \u007x.
+// Without the backslash, because text that quotes JSON or code is full of those.
+const ESCAPE_HINT = hintOf("u00", "4567");
+
+// Each needle without the right byte after it costs one native call more. Text full of them
+// (\u001b in terminal output) counts as a sighting, and the walk has to look.
+const MAX_NEAR_MISSES = 4096;
 
 /**
- * Where in an answer a name can occur at the earliest. A forward search over the chunks as they
- * arrive; it keeps a few bytes of the last chunk, so a name cut by a chunk border is seen too.
+ * Where in an answer a name can be at the earliest. A forward search over the chunks as they
+ * arrive; it keeps a few bytes of the last chunk, so that a name cut by a chunk border is seen too.
  */
 export class Sightings {
-  readonly #hints: readonly string[];
-  readonly #needles: readonly Buffer[];
+  readonly #hints: readonly Hint[];
   readonly #first: number[];
+  readonly #misses: number[];
   readonly #reach: number;
   readonly #keep: number;
   // The end of what came before, and behind it the beginning of the next chunk.
   readonly #seam: Buffer;
   #kept = 0;
   #length = 0;
-  #escape = Infinity;
-  #otherEscapes = 0;
 
   /**
-   * @param hints the byte strings to look for
-   * @param longestName length in bytes of the longest name a hint stands for
+   * @param hints what to look for, besides escapes
+   * @param longestName length in bytes of the longest name that a hint stands for
    */
-  constructor(hints: readonly string[], longestName: number) {
-    this.#hints = hints;
-    this.#needles = hints.map((hint) => Buffer.from(hint));
-    this.#first = hints.map(() => Infinity);
-    this.#reach = longestName + 1;
-    this.#keep = Math.max(ESCAPE_LENGTH, ...this.#needles.map(({ length }) => length)) - 1;
+  constructor(hints: readonly Hint[], longestName: number) {
+    this.#hints = [ESCAPE_HINT, ...hints];
+    this.#first = this.#hints.map(() => Infinity);
+    this.#misses = this.#hints.map(() => 0);
+    // From an escape in its last letter back to the byte before the opening quote, which tells
+    // whether that quote is an escaped one.
+    this.#reach = longestName + 2;
+    this.#keep = Math.max(...this.#hints.map(({ needle }) => needle.length));
     this.#seam = Buffer.allocUnsafe(2 * this.#keep);
   }
 
@@ -54,33 +67,37 @@ export class Sightings {
 
   /**
    * An offset such that a backward walk which has passed it has met every member that the hint
-   * stands for; `Infinity` when there is none, 0 for a hint that is not known.
+   * stands for: `Infinity` when there is none, 0 for a hint that was not looked for.
    */
-  floor(hint: string | undefined): number {
-    const first = this.#first[hint === undefined ? -1 : this.#hints.indexOf(hint)] ?? 0;
-    // The byte before the opening quote tells whether that quote is an escaped one.
-    return Math.max(0, Math.min(first - 1, this.#escape - this.#reach));
+  floor(hint: Hint | undefined): number {
+    const first = hint === undefined ? 0 : this.#firstOf(hint);
+    return Math.max(0, Math.min(first, this.#firstOf(ESCAPE_HINT)) - this.#reach);
+  }
+
+  #firstOf(hint: Hint): number {
+    return this.#first[this.#hints.indexOf(hint)] ?? 0;
   }
 
   #search(bytes: Buffer, offset: number): void {
-    for (let n = 0; n < this.#needles.length; n++) {
-      if (this.#first[n] !== Infinity) continue;
-      const at = bytes.indexOf(this.#needles[n] as Buffer);
-      if (at >= 0) this.#first[n] = offset + at;
+    for (let n = 0; n < this.#hints.length; n++) {
+      if (this.#first[n] === Infinity) this.#searchOne(n, bytes, offset);
     }
-    if (this.#escape === Infinity) this.#searchEscape(bytes, offset);
   }
 
-  #searchEscape(bytes: Buffer, offset: number): void {
-    let at = bytes.indexOf(ESCAPE);
+  #searchOne(n: number, bytes: Buffer, offset: number): void {
+    const { needle, next } = this.#hints[n] as Hint;
+    let at = bytes.indexOf(needle);
     while (at >= 0) {
-      const row = bytes[at + ESCAPE.length] ?? 0;
-      const letter = row >= FIRST_LETTER_ROW && row <= LAST_LETTER_ROW;
-      if (letter || ++this.#otherEscapes > MAX_OTHER_ESCAPES) {
-        this.#escape = offset + at;
+      const after = at + needle.length;
+      // A needle at the very end is looked at again with the next chunk.
+      if (after === bytes.length) return;
+      const misses = this.#misses[n] as number;
+      if (next[bytes[after] as number] === 1 || misses === MAX_NEAR_MISSES) {
+        this.#first[n] = offset + at;
         return;
       }
-      at = bytes.indexOf(ESCAPE, at + ESCAPE.length);
+      this.#misses[n] = misses + 1;
+      at = bytes.indexOf(needle, after);
     }
   }
 }

@@ -1,3 +1,5 @@
+import { type Hint, hintOf } from "./sightings.js";
+
 /** A route's own signal: the answer is masked when the text of a top-level member matches. */
 export interface CustomSignal {
   /** Name of the top-level member; its value counts only when it is a JSON string. */
@@ -14,18 +16,15 @@ export interface Signal {
   readonly path: readonly [string] | readonly [string, string];
   /** What its value must be, as Python reads it, for the answer to be masked. */
   readonly test: "truthy" | "not-null" | RegExp;
-  /**
-   * Bytes that occur in the answer wherever the signal does, unless a letter of the name is
-   * spelled as an escape. `undefined` when there are none to go by.
-   */
-  readonly hint: string | undefined;
+  /** What shows where the signal can be at the earliest; `undefined` when nothing does. */
+  readonly hint: Hint | undefined;
 }
 
-// instance_config.mask_sample needs no hint of its own: where it is, "mask_sample" is too.
-const MASK_HINT = '"mask_sample"';
+// One hint for two signals: where instance_config.mask_sample is, mask_sample is too.
+const MASK_HINT = hintOf("_sample", '"');
 
-/** Occurs in every answer that has a member whose name begins with `_ng_`. */
-export const NG_HINT = '"_ng_';
+/** Shows where members can be whose name begins with `_ng_failure_` or is `_ng_no_persist`. */
+export const NG_HINT = hintOf("_ng_", "fn");
 
 /**
  * The signals of nemo-gym, most telling first. Source: nemo-gym 0.7.0 `rollout_collection.py`
@@ -67,8 +66,8 @@ export interface SignalPlan {
   readonly signals: readonly Signal[];
   /** Names of the top-level members worth remembering. */
   readonly members: ReadonlySet<string>;
-  /** The hints, each once. */
-  readonly hints: readonly string[];
+  /** The hints of the signals, each once. */
+  readonly hints: readonly Hint[];
   /** Length of the longest name that a hint stands for, in bytes. */
   readonly longestName: number;
 }
@@ -76,11 +75,14 @@ export interface SignalPlan {
 // Only in such a name is every escaped spelling of a character \u004x to \u007x.
 const HINTABLE = /^[A-Za-z_]+$/;
 
+// An underscore is rarer than a letter or a quote, so a search that begins with it is faster.
+const tailOf = (name: string): string => name.slice(Math.max(0, name.indexOf("_")));
+
 const fromCustom = ({ member, matches }: CustomSignal): Signal => ({
   name: member,
   path: [member],
   test: matches,
-  hint: HINTABLE.test(member) ? `"${member}"` : undefined,
+  hint: HINTABLE.test(member) ? hintOf(tailOf(member), '"') : undefined,
 });
 
 /** The plan for the built-in signals followed by a route's own. */

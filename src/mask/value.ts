@@ -1,20 +1,35 @@
 import type { ChunkReader, Range, Reading } from "./chunks.js";
 
-const isBracket = (byte: number): boolean => byte === 0x7b || byte === 0x5b;
-
-/** Whether the value in a range without white space around it is an object, by its outer bytes. */
-export function* isObject(reader: ChunkReader, value: Range): Reading<boolean> {
-  return (yield* reader.byte(value.start)) === 0x7b && (yield* reader.byte(value.end - 1)) === 0x7d;
+/** A JSON value in an answer, without the white space around it. */
+export interface Value extends Range {
+  /** Its first byte; 0 when there is none. */
+  readonly first: number;
+  /** Its last byte; 0 when there is none. */
+  readonly last: number;
 }
 
-/** Whether the value in a range without white space around it is `null`. */
-export function* isNull(reader: ChunkReader, value: Range): Reading<boolean> {
-  return (yield* reader.byte(value.start)) === 0x6e;
+/** The value in a range that may have white space around it. */
+export function* trim(reader: ChunkReader, range: Range): Reading<Value> {
+  const end = yield* reader.skipSpaceBack(range);
+  if (end === range.start) return { start: end, end, first: 0, last: 0 };
+  const last = reader.at(end - 1);
+  const start = yield* reader.skipSpace({ start: range.start, end });
+  return { start, end, first: reader.at(start), last };
 }
 
-/** `bool(json.loads(value))` of Python, for a range without white space around it. */
-export function* isTruthy(reader: ChunkReader, value: Range): Reading<boolean> {
-  const first = yield* reader.byte(value.start);
+/** Whether a value is an object, by its outer bytes. */
+export function isObject({ first, last }: Value): boolean {
+  return first === 0x7b && last === 0x7d;
+}
+
+/** Whether a value is `null`, by its first byte. */
+export function isNull({ first }: Value): boolean {
+  return first === 0x6e;
+}
+
+/** `bool(json.loads(value))` of Python. */
+export function* isTruthy(reader: ChunkReader, value: Value): Reading<boolean> {
+  const { first, start, end } = value;
   switch (first) {
     case 0x74: // true
     case 0x4e: // NaN
@@ -24,20 +39,21 @@ export function* isTruthy(reader: ChunkReader, value: Range): Reading<boolean> {
     case 0x6e: // null
       return false;
     case 0x22: // a string
-      return value.end - value.start > 2;
+      return end - start > 2;
+    case 0x7b: // an object
+    case 0x5b: // an array
+      return (yield* reader.skipSpace({ start: start + 1, end: end - 1 })) < end - 1;
+    default: {
+      const number = reader.view(value) ?? (yield* reader.copy(value));
+      return Number(number.toString("latin1")) !== 0;
+    }
   }
-  if (isBracket(first)) {
-    const inner = { start: value.start + 1, end: value.end - 1 };
-    return (yield* reader.skipSpace(inner)) < inner.end;
-  }
-  const number = yield* reader.bytes(value);
-  return Number(number.toString("latin1")) !== 0;
 }
 
-/** The text of a JSON string in a range without white space around it, else `undefined`. */
-export function* readText(reader: ChunkReader, value: Range): Reading<string | undefined> {
-  if ((yield* reader.byte(value.start)) !== 0x22) return undefined;
-  return decodeText((yield* reader.bytes(value)).toString());
+/** The text of a JSON string; `undefined` when the value is none. */
+export function* readText(reader: ChunkReader, value: Value): Reading<string | undefined> {
+  if (value.first !== 0x22) return undefined;
+  return decodeText((reader.view(value) ?? (yield* reader.copy(value))).toString());
 }
 
 /** The text that a JSON string stands for; `undefined` when it is no JSON string. */

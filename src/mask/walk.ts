@@ -6,43 +6,39 @@ export interface Member {
   readonly value: Range;
 }
 
-const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
-const enumerate = (marks: readonly (readonly [string, number])[]): Uint8Array => {
+// What a byte outside strings means to the walk; 0 is nothing.
+const STRING_END = 1;
+const OPEN = 2;
+const CLOSE = 3;
+const COMMA = 4;
+const COLON = 5;
+
+type Meanings = Uint8Array;
+
+const meaningsOf = (meanings: Readonly<Record<string, number>>): Meanings => {
   const table = new Uint8Array(256);
-  for (const [bytes, mark] of marks) {
-    for (const byte of Buffer.from(bytes)) table[byte] = mark;
-  }
+  for (const [byte, meaning] of Object.entries(meanings)) table[byte.charCodeAt(0)] = meaning;
   return table;
 };
 
-const STRING = 1;
-const CLOSE = 2;
-const OPEN = 3;
-const COMMA = 4;
-const COLON = 5;
-const NESTED = enumerate([
-  ['"', STRING],
-  ["}]", CLOSE],
-  ["{[", OPEN],
-]);
-const TOP = enumerate([
-  ['"', STRING],
-  ["}]", CLOSE],
-  ["{[", OPEN],
-  [",", COMMA],
-  [":", COLON],
-]);
+const BRACKETS = { "{": OPEN, "[": OPEN, "}": CLOSE, "]": CLOSE };
+const IN_VALUES = meaningsOf({ '"': STRING_END, ...BRACKETS });
+const IN_OBJECT = meaningsOf({ '"': STRING_END, ...BRACKETS, ",": COMMA, ":": COLON });
+
+// Most strings are short, and a loop finds their other end sooner than a native call does.
+const NEAR = 32;
+
+// Between two marks of punctuation there are mostly few bytes.
+const NEAR_MARK = 8;
 
 // Where the byte before the present position lies.
 const OUTSIDE = 0;
 const INSIDE = 1;
 const BEFORE_CLOSING_QUOTE = 2;
 const BEFORE_INNER_QUOTE = 3;
-
-// Most strings are short, and a loop finds their other end sooner than a native call does.
-const NEAR = 24;
 
 /**
  * Walks an object from its last byte to its first and names its own members, the last one first.
@@ -101,19 +97,13 @@ export class ObjectWalk {
     let at = this.#position - base;
     let member: Member | undefined;
     while (at > stop && !this.#done && member === undefined) {
-      switch (this.#state) {
-        case OUTSIDE:
-          at = this.#walkOutside(chunk, base, at, stop);
-          break;
-        case INSIDE:
-          at = this.#walkString(chunk, base, at, stop);
-          break;
-        default:
-          while (at > stop && chunk[at - 1] === BACKSLASH) {
-            this.#oddBackslashes = !this.#oddBackslashes;
-            at--;
-          }
-          if (at > stop) member = this.#settleQuote();
+      if (this.#state === OUTSIDE) {
+        at = this.#walkOutside(chunk, base, at, stop);
+      } else if (this.#state === INSIDE) {
+        at = this.#walkString(chunk, base, at, stop);
+      } else {
+        at = this.#walkBackslashes(chunk, at, stop);
+        if (at > stop) member = this.#settleQuote();
       }
     }
     this.#position = base + at;
@@ -123,28 +113,31 @@ export class ObjectWalk {
   #walkOutside(chunk: Buffer, base: number, from: number, stop: number): number {
     let at = from;
     let depth = this.#depth;
-    let mark = 0;
     while (at > stop) {
-      const table = depth === 1 ? TOP : NESTED;
-      do mark = table[chunk[--at] as number] as number;
-      while (mark === 0 && at > stop);
-      if (mark === STRING) {
-        this.#state = BEFORE_CLOSING_QUOTE;
-        this.#oddBackslashes = false;
-        this.#stringEnd = base + at + 1;
-        break;
-      }
-      if (mark === CLOSE) {
+      const meanings = depth === 1 ? IN_OBJECT : IN_VALUES;
+      at = skipPlain(chunk, at, stop, meanings);
+      if (at === stop) break;
+      const meaning = meanings[chunk[--at] as number];
+      if (meaning === STRING_END) {
+        const opening = depth === 1 ? -1 : shortString(chunk, at, stop);
+        if (opening < 0) {
+          this.#state = BEFORE_CLOSING_QUOTE;
+          this.#oddBackslashes = false;
+          this.#stringEnd = base + at + 1;
+          break;
+        }
+        at = opening;
+      } else if (meaning === CLOSE) {
         if (++depth === 1) this.#valueEnd = base + at;
-      } else if (mark === OPEN) {
+      } else if (meaning === OPEN) {
         if (--depth === 0) {
           this.#done = true;
           break;
         }
-      } else if (mark === COMMA) {
+      } else if (meaning === COMMA) {
         this.#valueEnd = base + at;
         this.#valueStart = -1;
-      } else if (mark === COLON) {
+      } else if (meaning === COLON) {
         this.#valueStart = base + at + 1;
       }
     }
@@ -153,21 +146,32 @@ export class ObjectWalk {
   }
 
   #walkString(chunk: Buffer, base: number, from: number, stop: number): number {
-    let at = from - 1;
-    const near = Math.max(stop, from - NEAR);
-    while (at > near && chunk[at] !== QUOTE) at--;
-    if (chunk[at] !== QUOTE) at = chunk.lastIndexOf(QUOTE, at);
-    if (at < stop) return stop;
+    let at = from;
+    for (;;) {
+      at = lastQuote(chunk, at, stop);
+      if (at < stop) return stop;
+      let before = at;
+      while (before > stop && chunk[before - 1] === BACKSLASH) before--;
+      if (before === stop || (at - before) % 2 === 0) break;
+      at = before;
+    }
     this.#state = BEFORE_INNER_QUOTE;
     this.#oddBackslashes = false;
     this.#quote = base + at;
     return at;
   }
 
+  #walkBackslashes(chunk: Buffer, from: number, stop: number): number {
+    let at = from;
+    while (at > stop && chunk[at - 1] === BACKSLASH) at--;
+    if ((from - at) % 2 === 1) this.#oddBackslashes = !this.#oddBackslashes;
+    return at;
+  }
+
   #settleQuote(): Member | undefined {
     if (this.#state === BEFORE_CLOSING_QUOTE) {
       this.#state = INSIDE;
-      // Only the end of a text that was cut short inside a string looks like this.
+      // Only a text that was cut short inside a string ends like this.
       if (this.#oddBackslashes) this.#done = this.#broken = true;
       return undefined;
     }
@@ -179,4 +183,43 @@ export class ObjectWalk {
     this.#valueStart = -1;
     return name.end - name.start > this.#longestName ? undefined : { name, value };
   }
+}
+
+/** Index after the last byte before `from` that has a meaning, else `stop`. */
+function skipPlain(chunk: Buffer, from: number, stop: number, meanings: Meanings): number {
+  const near = Math.max(stop, from - NEAR_MARK);
+  let at = from;
+  while (at > near && meanings[chunk[at - 1] as number] === 0) at--;
+  if (at > near) return at;
+  // Long numbers and lists of numbers: four bytes at a time.
+  while (
+    at - 4 > stop &&
+    ((meanings[chunk[at - 1] as number] as number) |
+      (meanings[chunk[at - 2] as number] as number) |
+      (meanings[chunk[at - 3] as number] as number) |
+      (meanings[chunk[at - 4] as number] as number)) ===
+      0
+  ) {
+    at -= 4;
+  }
+  while (at > stop && meanings[chunk[at - 1] as number] === 0) at--;
+  return at;
+}
+
+/** Index of the last quote before `from`; less than `stop` when there is none down to there. */
+function lastQuote(chunk: Buffer, from: number, stop: number): number {
+  const near = Math.max(stop, from - NEAR);
+  for (let at = from - 1; at >= near; at--) if (chunk[at] === QUOTE) return at;
+  return near === stop ? -1 : chunk.lastIndexOf(QUOTE, near - 1);
+}
+
+/** Index of the opening quote, given the closing one; -1 unless it is near and plain to see. */
+function shortString(chunk: Buffer, closing: number, stop: number): number {
+  const last = Math.max(stop, closing - NEAR);
+  for (let at = closing - 1; at > last; at--) {
+    const byte = chunk[at];
+    if (byte === BACKSLASH) return -1;
+    if (byte === QUOTE) return chunk[at - 1] === BACKSLASH ? -1 : at;
+  }
+  return -1;
 }
