@@ -73,8 +73,13 @@ export function forward(
     let connected = false;
     const start = (): void => {
       connected = true;
-      if (hasBody(outgoing.headers)) request.pipe(sent);
-      else sent.end();
+      if (!hasBody(outgoing.headers)) {
+        sent.end();
+        return;
+      }
+      request.pipe(sent);
+      // A body may come long after its header; one that is there already leaves with it in one write.
+      setImmediate(() => sent.flushHeaders());
     };
     sent.once("socket", (socket) => {
       if (socket.connecting)
