@@ -94,7 +94,9 @@ export class AnswerScan {
   *#holds(signal: Signal, reader: ChunkReader, members: Members): Reading<boolean> {
     const [outer, inner] = signal.path;
     const floor = this.#sightings.floor(signal.hint);
-    let value = yield* members.find(outer, floor);
+    if (floor === Infinity) return false;
+    const outerFloor = signal.outerHint ? this.#sightings.floor(signal.outerHint) : floor;
+    let value = yield* members.find(outer, outerFloor);
     if (value && inner !== undefined) value = yield* findIn(reader, value, inner, floor);
     if (value === undefined) return false;
     if (signal.test === "truthy") return yield* isTruthy(reader, value);

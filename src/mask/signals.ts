@@ -18,6 +18,8 @@ export interface Signal {
   readonly test: "truthy" | "not-null" | RegExp;
   /** What shows where the signal can be at the earliest; `undefined` when nothing does. */
   readonly hint: Hint | undefined;
+  /** The same for the outer member of a signal that lies inside another one: it begins long before. */
+  readonly outerHint?: Hint;
 }
 
 // One hint for two signals: where instance_config.mask_sample is, mask_sample is too.
@@ -37,6 +39,7 @@ export const BUILT_IN_SIGNALS: readonly Signal[] = [
     path: ["instance_config", "mask_sample"],
     test: "truthy",
     hint: MASK_HINT,
+    outerHint: hintOf("_config", '"'),
   },
   { name: "_ng_failure_class", path: ["_ng_failure_class"], test: "not-null", hint: NG_HINT },
   { name: "_ng_no_persist", path: ["_ng_no_persist"], test: "truthy", hint: NG_HINT },
@@ -96,7 +99,9 @@ export function planSignals(custom: readonly CustomSignal[]): SignalPlan {
   return {
     signals,
     members,
-    hints: [...new Set(signals.flatMap(({ hint }) => hint ?? []))],
+    hints: [
+      ...new Set(signals.flatMap(({ hint, outerHint }) => [hint ?? [], outerHint ?? []].flat())),
+    ],
     longestName: Math.max(...[...members].map((name) => name.length)),
   };
 }
