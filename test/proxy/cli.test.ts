@@ -1,0 +1,160 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { runCli, startCli } from "../helpers/cli.js";
+import { valuesOf } from "../helpers/http-bytes.js";
+import { answer, MASKED, SCORED, verify } from "../helpers/messages.js";
+import { openClient, rawRequest } from "../helpers/raw-client.js";
+import { freePort, startUpstream } from "../helpers/upstream.js";
+
+/** Runs the program as built into dist (npm test builds it first). */
+const serve = (...args: string[]): string[] => ["serve", ...args];
+
+const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+describe("the program", () => {
+  it("prints help and its version, and exits 0", async () => {
+    const [help, ofServe, version] = await Promise.all([
+      runCli(["--help"]),
+      runCli(["serve", "--help"]),
+      runCli(["--version"]),
+    ]);
+    expect(help.code).toBe(0);
+    expect(help.stdout).toMatch(/^Usage: maskgate /);
+    expect(help.stdout).toMatch(/\bserve\b[^]*\bdemo\b/);
+    expect(ofServe.code).toBe(0);
+    for (const option of ["--port", "--host", "--masked-as-error", "--log-level"]) {
+      expect(ofServe.stdout).toContain(option);
+    }
+    const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+    const { version: wanted } = JSON.parse(text) as { version: string };
+    expect(version).toEqual({ code: 0, stdout: `${wanted}\n`, stderr: "" });
+  });
+
+  it.each([
+    ["no upstream", serve(), /upstream/],
+    ["an upstream that is no URL", serve("nowhere"), /upstream/],
+    ["an upstream with a path", serve("http://127.0.0.1:9100/x"), /path/],
+    ["a port that is none", serve("http://127.0.0.1:9100", "--port", "99999"), /port/],
+    ["a port in words", serve("http://127.0.0.1:9100", "--port", "many"), /port/],
+    ["an unknown option", serve("http://127.0.0.1:9100", "--strict"), /--strict/],
+    ["an unknown command", ["sreve", "http://127.0.0.1:9100"], /sreve/],
+    ["an unknown log level", serve("http://127.0.0.1:9100", "--log-level", "loud"), /log-level/],
+    ["a surplus argument", serve("http://127.0.0.1:9100", "http://127.0.0.1:9101"), /argument/],
+    [
+      "an address that is not ours",
+      serve("http://127.0.0.1:9100", "--host", "192.0.2.1", "--port", "0"),
+      /192\.0\.2\.1/,
+    ],
+  ])("exits 2 with one sentence for %s", async (_, args, sentence) => {
+    const { code, stdout, stderr } = await runCli(args);
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    const lines = stderr.trimEnd().split("\n");
+    expect(lines[0]).toMatch(sentence);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    // A hint may follow what was meant, or where to read on; nothing else.
+    const hint = /^$|--help|^\(Did you mean .+\?\)$/;
+    expect(lines.slice(1).filter((line) => !hint.test(line))).toEqual([]);
+  });
+
+  it("exits 2 with one sentence for a port that is taken", async () => {
+    const taken = await startUpstream(answer("{}"));
+    const { code, stderr } = await runCli(
+      serve("http://127.0.0.1:9100", "--port", String(taken.port)),
+    );
+    expect(code).toBe(2);
+    expect(stderr).toContain(String(taken.port));
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  it("says in one line where it listens, in front of what, and how", async () => {
+    const upstream = await startUpstream(answer(MASKED));
+    const passing = startCli(serve(upstream.url, "--port", "0"));
+    const strict = startCli(serve(upstream.url, "--port", "0", "--masked-as-error"));
+    const [one, two] = [await passing.event("listening"), await strict.event("listening")];
+    expect(one).toMatchObject({ level: 30, upstream: upstream.url, mode: "passthrough" });
+    expect(two).toMatchObject({ level: 30, upstream: upstream.url, mode: "strict" });
+    expect(stringOf(one["url"])).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(stringOf(one["msg"])).toContain(stringOf(one["url"]));
+    expect(stringOf(one["msg"])).toContain(upstream.url);
+    expect((await rawRequest(stringOf(one["url"]), verify())).text).toBe(MASKED);
+    expect((await rawRequest(stringOf(two["url"]), verify())).status).toBe(503);
+  });
+
+  it("listens on the port it is given", async () => {
+    const port = await freePort();
+    const running = startCli(serve("http://127.0.0.1:9100", "--port", String(port)));
+    expect((await running.event("listening"))["url"]).toBe(`http://127.0.0.1:${port}`);
+  });
+
+  it("writes nothing at --log-level silent, and serves", async () => {
+    const upstream = await startUpstream(answer(MASKED));
+    const port = await freePort();
+    const args = serve(
+      upstream.url,
+      "--port",
+      String(port),
+      "--masked-as-error",
+      "--log-level",
+      "silent",
+    );
+    const running = startCli(args);
+    const url = `http://127.0.0.1:${port}`;
+    let reply;
+    while (reply === undefined) reply = await rawRequest(url, verify()).catch(() => undefined);
+    expect(reply.status).toBe(503);
+    running.child.kill("SIGTERM");
+    expect(await running.finished).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+});
+
+describe("the program, told to stop", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "by %s lets what is in flight finish, takes nothing new, and exits 0",
+    async (signal) => {
+      const upstream = await startUpstream(() => undefined);
+      const running = startCli(serve(upstream.url, "--port", "0"));
+      const url = stringOf((await running.event("listening"))["url"]);
+      const client = await openClient(url);
+      const idle = await openClient(url);
+      client.write(verify());
+      const { write, whole } = await upstream.arrived();
+      await whole;
+      running.child.kill(signal);
+      await running.event("draining");
+      await idle.incoming.ended;
+      await expect(openClient(url)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+      write(answer(SCORED));
+      const reply = await client.reply("POST");
+      expect(reply.text).toBe(SCORED);
+      await client.incoming.ended;
+      const { code, stderr } = await running.finished;
+      expect(code).toBe(0);
+      expect(stderr).toContain('"event":"stopped"');
+      expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual([]);
+    },
+  );
+
+  it("exits at once when nothing is in flight", async () => {
+    const running = startCli(serve("http://127.0.0.1:9100", "--port", "0"));
+    const url = stringOf((await running.event("listening"))["url"]);
+    const idle = await openClient(url);
+    running.child.kill("SIGTERM");
+    expect((await running.finished).code).toBe(0);
+    await idle.incoming.ended;
+  });
+
+  it("twice breaks off what is in flight", async () => {
+    const upstream = await startUpstream(() => undefined);
+    const running = startCli(serve(upstream.url, "--port", "0"));
+    const client = await openClient(stringOf((await running.event("listening"))["url"]));
+    client.write(verify());
+    const { gone } = await upstream.arrived();
+    running.child.kill("SIGTERM");
+    await running.event("draining");
+    running.child.kill("SIGTERM");
+    await client.incoming.ended;
+    await gone;
+    await running.finished;
+  });
+});

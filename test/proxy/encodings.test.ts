@@ -1,0 +1,180 @@
+import zlib from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { endToEnd, valuesOf } from "../helpers/http-bytes.js";
+import { answer, chunkedAnswer, MASKED, SCORED, verify } from "../helpers/messages.js";
+import { rawRequest } from "../helpers/raw-client.js";
+import { through } from "../helpers/through.js";
+
+const zstd = (zlib as { zstdCompressSync?: (data: Buffer) => Buffer }).zstdCompressSync;
+
+const halves = (text: string): [Buffer, Buffer] => [
+  Buffer.from(text.slice(0, 50)),
+  Buffer.from(text.slice(50)),
+];
+
+type Encode = (text: string) => Buffer;
+
+// A09: each coding that a client may offer, and each way to write it.
+const READABLE: readonly (readonly [name: string, coding: string, encode: Encode])[] = [
+  ["gzip", "gzip", (text) => zlib.gzipSync(text)],
+  ["x-gzip", "x-gzip", (text) => zlib.gzipSync(text)],
+  ["gzip in capitals", "GZip", (text) => zlib.gzipSync(text)],
+  [
+    "gzip in two members",
+    "gzip",
+    (text) => Buffer.concat(halves(text).map((half) => zlib.gzipSync(half))),
+  ],
+  ["br", "br", (text) => zlib.brotliCompressSync(text)],
+  ["deflate with zlib's frame", "deflate", (text) => zlib.deflateSync(text)],
+  ["deflate raw", "deflate", (text) => zlib.deflateRawSync(text)],
+  ["gzip over br", "br, gzip", (text) => zlib.gzipSync(zlib.brotliCompressSync(text))],
+  ["identity", "identity", (text) => Buffer.from(text)],
+  ["identity and gzip", "identity, gzip", (text) => zlib.gzipSync(text)],
+];
+if (zstd !== undefined)
+  Object.assign(READABLE, [
+    ...READABLE,
+    ["zstd", "zstd", (text: string) => zstd(Buffer.from(text))],
+  ]);
+
+const coded = (coding: string, bytes: Buffer): Buffer =>
+  answer(bytes, { headers: [["Content-Encoding", coding]] });
+
+describe("a masked answer", () => {
+  it.each(READABLE)("in %s becomes the error, in plain text", async (_, coding, encode) => {
+    const { reply } = await through(coded(coding, encode(MASKED)));
+    expect(reply.reason).toBe("Masked: judge_failed: the judge is gone");
+    expect(valuesOf(reply.fields, "content-encoding")).toEqual([]);
+    expect(valuesOf(reply.fields, "content-length")).toEqual([String(reply.body.length)]);
+    expect(JSON.parse(reply.text)).toMatchObject({ detail: "the judge is gone" });
+  });
+
+  it("in gzip, cut into chunks of one byte, becomes the error", async () => {
+    const bytes = zlib.gzipSync(MASKED);
+    const parts = Array.from(bytes, (byte) => Buffer.from([byte]));
+    const { reply } = await through(chunkedAnswer(parts, [["Content-Encoding", "gzip"]]));
+    expect(reply.status).toBe(503);
+  });
+
+  it("whose codings stand in two lines becomes the error", async () => {
+    const bytes = zlib.gzipSync(zlib.brotliCompressSync(MASKED));
+    const headers = [
+      ["Content-Encoding", "br"],
+      ["Content-Encoding", "gzip"],
+    ] as const;
+    expect((await through(answer(bytes, { headers }))).reply.status).toBe(503);
+  });
+});
+
+describe("a scored answer", () => {
+  it.each(READABLE)("in %s keeps its bytes", async (_, coding, encode) => {
+    const bytes = encode(SCORED);
+    const { reply } = await through(coded(coding, bytes));
+    expect(reply.status).toBe(200);
+    expect(endToEnd(reply.fields)).toEqual([
+      ["Content-Encoding", coding],
+      ["content-type", "application/json"],
+      ["content-length", String(bytes.length)],
+    ]);
+    expect(reply.body.equals(bytes)).toBe(true);
+  });
+});
+
+const GZIP = zlib.gzipSync(MASKED);
+const damaged = Buffer.from(GZIP);
+damaged.writeUInt32BE(0xdeadbeef, 30);
+// One member of a megabyte of spaces, a thousand times over: 1 GB out of one MB.
+const MEGABYTE = zlib.gzipSync(Buffer.alloc(1024 * 1024, " "), { level: 9 });
+const BOMB = Buffer.concat([
+  ...Array.from({ length: 1024 }, () => MEGABYTE),
+  zlib.gzipSync(MASKED),
+]);
+const bomb = (compress: (data: Buffer) => Buffer): Buffer =>
+  compress(Buffer.from(" ".repeat(32 * 1024 * 1024) + MASKED));
+
+const UNREADABLE: readonly (readonly [name: string, coding: string, bytes: Buffer])[] = [
+  ["an unknown coding", "x-unknown", Buffer.from(MASKED)],
+  ["an unknown coding over gzip", "gzip, x-unknown", GZIP],
+  ["gzip cut in half", "gzip", GZIP.subarray(0, GZIP.length / 2)],
+  ["gzip without its last byte", "gzip", GZIP.subarray(0, -1)],
+  ["damaged gzip", "gzip", damaged],
+  ["br cut in half", "br", zlib.brotliCompressSync(MASKED).subarray(0, 40)],
+  ["plain text that calls itself gzip", "gzip", Buffer.from(MASKED)],
+  ["1 GB in gzip", "gzip", BOMB],
+  [
+    "32 MB in br",
+    "br",
+    bomb((data) =>
+      zlib.brotliCompressSync(data, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } }),
+    ),
+  ],
+  ["32 MB in deflate", "deflate", bomb((data) => zlib.deflateSync(data, { level: 1 }))],
+];
+
+describe("an answer that nobody can read", () => {
+  it.each(UNREADABLE)(
+    "(%s) is 502 for a strict client, and the proxy goes on",
+    async (_, coding, bytes) => {
+      const { reply, proxy } = await through(coded(coding, bytes), verify(), {
+        maxAnswerBytes: 4 * 1024 * 1024,
+      });
+      expect(reply.status).toBe(502);
+      expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["uninspectable"]);
+      expect(valuesOf(reply.fields, "content-encoding")).toEqual([]);
+      expect(reply.complete).toBe(true);
+      expect(proxy.logged("uninspectable")).toHaveLength(1);
+      expect((await rawRequest(proxy.url, verify())).status).toBe(502);
+    },
+  );
+
+  it.each(UNREADABLE)("(%s) passes on a passthrough route", async (_, coding, bytes) => {
+    const { reply } = await through(coded(coding, bytes), verify(), {
+      maskedAsError: false,
+      maxAnswerBytes: 1024,
+    });
+    expect(reply.status).toBe(200);
+    expect(reply.body.equals(bytes)).toBe(true);
+  });
+
+  it("but is not 200 passes", async () => {
+    const bytes = answer("odd", {
+      status: 404,
+      reason: "Not Found",
+      headers: [["Content-Encoding", "x-unknown"]],
+    });
+    const { reply } = await through(bytes);
+    expect(reply.status).toBe(404);
+    expect(reply.text).toBe("odd");
+  });
+});
+
+const offered = async (value: string, maskedAsError: boolean): Promise<string[]> => {
+  const { upstream } = await through(answer(SCORED), verify([["Accept-Encoding", value]]), {
+    maskedAsError,
+  });
+  return upstream.requests.flatMap(({ fields }) => valuesOf(fields, "accept-encoding"));
+};
+
+describe("the codings that the upstream is offered", () => {
+  it("are the client's own where all of them can be read", async () => {
+    expect(await offered("gzip, deflate", true)).toEqual(["gzip, deflate"]);
+    expect(await offered("br;q=0.5, identity;q=0", true)).toEqual(["br;q=0.5, identity;q=0"]);
+  });
+
+  it.each(["gzip, x-unknown", "x-unknown;q=1, *", "*", "compress"])(
+    "hold nothing on a strict route that cannot be read: %s",
+    async (value) => {
+      const members = (await offered(value, true))
+        .flatMap((list) => list.split(","))
+        .map((member) => (member.split(";")[0] ?? "").trim());
+      expect(members).not.toEqual([]);
+      for (const member of members) {
+        expect(["gzip", "deflate", "br", "zstd", "identity"]).toContain(member);
+      }
+    },
+  );
+
+  it("are untouched on a passthrough route", async () => {
+    expect(await offered("gzip, x-unknown, *", false)).toEqual(["gzip, x-unknown, *"]);
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from "vitest";
+import { endToEnd, valuesOf } from "../helpers/http-bytes.js";
+import { answer, chunk, MASKED, request, SCORED, verify } from "../helpers/messages.js";
+import { startProxy } from "../helpers/proxy.js";
+import { openClient, rawRequest, type Reply } from "../helpers/raw-client.js";
+import { through } from "../helpers/through.js";
+import { freePort, type Script, startUpstream } from "../helpers/upstream.js";
+
+function expectFailure(reply: Reply, verdict: string): void {
+  expect(reply.status).toBe(502);
+  expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual([verdict]);
+  expect(valuesOf(reply.fields, "content-type")).toEqual(["application/problem+json"]);
+  expect(valuesOf(reply.fields, "retry-after")).toEqual([]);
+  expect(reply.complete).toBe(true);
+  expect(JSON.parse(reply.text)).toMatchObject({ status: 502 });
+  expect(JSON.parse(reply.text)).not.toHaveProperty("mask_sample");
+}
+
+describe("a closed port", () => {
+  it.each(["POST", "DELETE", "PUT"])(
+    "is tried again for %s until the upstream is up, and it gets the request once",
+    async (method) => {
+      const port = await freePort();
+      const proxy = await startProxy(`http://127.0.0.1:${port}`);
+      const waiting = rawRequest(proxy.url, request(method, "/verify", { body: '{"id":1}' }));
+      // A refused GET that came later: by now the other was refused as well.
+      await rawRequest(proxy.url, request("GET", "/"));
+      const upstream = await startUpstream(answer(SCORED), { port });
+      expect((await waiting).text).toBe(SCORED);
+      expect(upstream.requests.map(({ body }) => body.toString())).toEqual(['{"id":1}']);
+      expect((await rawRequest(proxy.url, request("GET", "/"))).status).toBe(200);
+    },
+  );
+
+  it("is tried again for a large and for a chunked upload, and each byte comes once", async () => {
+    const port = await freePort();
+    const proxy = await startProxy(`http://127.0.0.1:${port}`);
+    const large = "x".repeat(3_000_000);
+    const chunked = request("POST", "/t", { headers: [["Transfer-Encoding", "chunked"]] });
+    const waiting = [
+      rawRequest(proxy.url, request("POST", "/verify", { body: large })),
+      rawRequest(proxy.url, Buffer.concat([chunked, chunk(large), Buffer.from("0\r\n\r\n")])),
+    ];
+    await rawRequest(proxy.url, request("GET", "/"));
+    const upstream = await startUpstream(answer(SCORED), { port });
+    for (const reply of await Promise.all(waiting)) expect(reply.status).toBe(200);
+    expect(upstream.requests.map(({ body }) => body.toString() === large)).toEqual([true, true]);
+  });
+
+  // A11: whoever asks whether somebody is there hears it at once.
+  it.each(["GET", "HEAD"])("is 502 at once for %s", async (method) => {
+    const proxy = await startProxy(`http://127.0.0.1:${await freePort()}`);
+    const reply = await rawRequest(proxy.url, request(method, "/"));
+    expect(reply.status).toBe(502);
+    expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["upstream-error"]);
+    expect(reply.body.length > 0).toBe(method === "GET");
+  });
+
+  it.each([0, 300])("is 502 for POST after connectRetryMs: %i", async (connectRetryMs) => {
+    const proxy = await startProxy(`http://127.0.0.1:${await freePort()}`, { connectRetryMs });
+    expectFailure(await rawRequest(proxy.url, verify()), "upstream-error");
+    expect(proxy.logged("upstream_error")).toHaveLength(1);
+  });
+
+  it("that opens again serves the next request, as often as that happens", async () => {
+    const port = await freePort();
+    const proxy = await startProxy(`http://127.0.0.1:${port}`);
+    for (let round = 0; round < 5; round += 1) {
+      const upstream = await startUpstream(answer(SCORED), { port });
+      expect((await rawRequest(proxy.url, request("GET", "/"))).status).toBe(200);
+      expect((await rawRequest(proxy.url, verify())).status).toBe(200);
+      await upstream.close();
+      expect((await rawRequest(proxy.url, request("GET", "/"))).status).toBe(502);
+    }
+  });
+});
+
+it("answers 502 for a name that nobody knows", async () => {
+  const proxy = await startProxy("http://nobody.invalid:9100", { connectRetryMs: 0 });
+  expectFailure(await rawRequest(proxy.url, verify()), "upstream-error");
+});
+
+const BREAKS: readonly (readonly [string, Script])[] = [
+  ["a reset before the answer", ({ reset }) => reset()],
+  ["an end before the answer", ({ end }) => end()],
+  [
+    "a reset in the header",
+    ({ write, flushed, reset }) => {
+      write("HTTP/1.1 200 OK\r\ncontent-");
+      return flushed().then(reset);
+    },
+  ],
+  ["an end in the header", ({ end }) => end("HTTP/1.1 200 OK\r\ncontent-")],
+];
+
+const CUTS: readonly (readonly [string, Script])[] = [
+  ["an end inside the length", ({ end }) => end(answer(SCORED).subarray(0, -1))],
+  ["an end behind the header", ({ end }) => end("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")],
+  [
+    "a reset inside the length",
+    ({ write, flushed, reset }) => {
+      write(answer(SCORED).subarray(0, -1));
+      return flushed().then(reset);
+    },
+  ],
+  [
+    "an end between chunks",
+    ({ end }) =>
+      end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(SCORED).toString()}`),
+  ],
+  [
+    "an end inside a chunk",
+    ({ end }) => end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n${SCORED}`),
+  ],
+  [
+    "an end inside the last chunk",
+    ({ end }) =>
+      end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(SCORED).toString()}0\r\n`),
+  ],
+  [
+    "a chunk size that is none",
+    ({ end }) =>
+      end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(SCORED).toString()}zz\r\n`),
+  ],
+];
+
+describe("an upstream that breaks off before its answer", () => {
+  it.each(BREAKS)("is 502 for every client, after one delivery: %s", async (_, script) => {
+    for (const maskedAsError of [true, false]) {
+      const late: Script = async (exchange) => {
+        await exchange.whole;
+        await script(exchange);
+      };
+      const { reply, upstream, proxy } = await through(late, verify(), { maskedAsError });
+      expectFailure(reply, "upstream-error");
+      expect(upstream.requests).toHaveLength(1);
+      expect(proxy.logged("upstream_error")).toHaveLength(1);
+    }
+  });
+
+  it("is 502 and one delivery on a connection that had served before, too", async () => {
+    const upstream = await startUpstream(async ({ whole, write, reset }) => {
+      await whole;
+      if (upstream.requests.length === 1) write(answer(SCORED));
+      else reset();
+    });
+    const proxy = await startProxy(upstream);
+    const client = await openClient(proxy.url);
+    client.write(verify());
+    expect((await client.reply("POST")).status).toBe(200);
+    client.write(verify());
+    expectFailure(await client.reply("POST"), "upstream-error");
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  it("in the middle of the upload is 502", async () => {
+    const upstream = await startUpstream(({ reset }) => reset());
+    const proxy = await startProxy(upstream);
+    const client = await openClient(proxy.url);
+    const head = request("POST", "/verify", { headers: [["Content-Length", "1000"]] });
+    client.write(Buffer.concat([head, Buffer.from("x")]));
+    expectFailure(await client.reply("POST"), "upstream-error");
+    expect(upstream.requests).toHaveLength(1);
+  });
+});
+
+describe("an answer that is cut short", () => {
+  it.each(CUTS)("while it is held is 502, never a bare close: %s", async (_, script) => {
+    const { reply, upstream } = await through(script);
+    expectFailure(reply, "upstream-error");
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it.each(CUTS)("while it is streamed breaks the connection off: %s", async (_, script) => {
+    const { reply, proxy } = await through(script, request("GET", "/t"));
+    expect(reply.status).toBe(200);
+    expect(reply.complete).toBe(false);
+    expect(proxy.logged("upstream_error")).toHaveLength(1);
+    expect((await rawRequest(proxy.url, request("GET", "/t"))).complete).toBe(false);
+  });
+
+  // Such a client knows the end of a body only by the end of the connection: a FIN would make half an answer whole.
+  it.each(CUTS)("is never a clean end for an HTTP/1.0 client: %s", async (_, script) => {
+    const upstream = await startUpstream(script);
+    const proxy = await startProxy(upstream, { maskedAsError: false });
+    const client = await openClient(proxy.url);
+    client.write(request("POST", "/verify", { version: "1.0", body: "{}" }));
+    const how = await client.incoming.ended;
+    if (how === "fin") expect((await client.reply("POST")).complete).toBe(false);
+    else expect(how).toBe("rst");
+  });
+});
+
+// Section 4: 502 of the proxy, 503 of a mask and 503 of the upstream can always be told apart.
+describe.each([true, false])("with strict mode %s", (maskedAsError) => {
+  it.each([
+    [503, "Service Unavailable", '{"detail":"no workers"}'],
+    [503, "Service Unavailable", MASKED],
+    [502, "Bad Gateway", "<html>"],
+    [500, "Internal Server Error", "\"ValueError('x')\""],
+    [504, "Gateway Timeout", ""],
+  ])("passes the upstream's own %i without a verdict", async (status, reason, body) => {
+    const headers = [["Retry-After", "7"]] as const;
+    const { reply } = await through(answer(body, { status, reason, headers }), verify(), {
+      maskedAsError,
+    });
+    expect(reply.line).toBe(`HTTP/1.1 ${status} ${reason}`);
+    expect(reply.text).toBe(body);
+    expect(endToEnd(reply.fields)).toEqual([
+      ["Retry-After", "7"],
+      ["content-type", "application/json"],
+      ["content-length", String(Buffer.byteLength(body))],
+    ]);
+  });
+});
