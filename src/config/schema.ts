@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { LOG_LEVELS } from "./config.js";
+import { about } from "./about.js";
+import { DEFAULTS } from "./default-values.js";
+import { routeSchema } from "./route-schema.js";
+
+/** A larger delay makes Node's timers fire at once. */
+const LONGEST_MS = 2_147_483_647;
+
+function milliseconds(description: string, byDefault: number): z.ZodInt {
+  return about(
+    z.int().min(0).max(LONGEST_MS),
+    `a whole number of milliseconds from 0 to ${LONGEST_MS}`,
+    { description, default: byDefault },
+  );
+}
+
+function bytes(least: number, description: string, byDefault: number): z.ZodInt {
+  return about(
+    z.int().min(least).max(Number.MAX_SAFE_INTEGER),
+    `a whole number of bytes, ${least} or more`,
+    { description, default: byDefault },
+  );
+}
+
+const host = about(
+  z
+    .string()
+    .regex(
+      /^(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[A-Za-z0-9._-]+)?)$/,
+    ),
+  "an address or a host name, without port and brackets",
+  { description: "The address to listen on; 0.0.0.0 is every one.", default: DEFAULTS.host },
+);
+
+const port = about(z.int().min(0).max(65_535), "a whole number from 0 to 65535", {
+  description: "The port to listen on; 0 lets the system choose.",
+  default: DEFAULTS.port,
+});
+
+const endpoint = about(
+  z.strictObject({ host: host.optional(), port: port.optional() }),
+  "host and port",
+  { description: "An address and a port to listen on." },
+);
+
+const listen = about(
+  z.union([endpoint, z.array(endpoint).min(1)]),
+  "{host, port} or a list of them",
+  { description: "Where clients come in: one address and port, or a list of them." },
+);
+
+const verifyPaths = about(
+  z
+    .array(
+      about(
+        z.string().regex(/^\/[^?#%\s]*$/),
+        "a path that begins with a slash, decoded, without ?, # and spaces",
+        { description: "A path whose answers carry a reward." },
+      ),
+    )
+    .min(1),
+  "a list of one path or more",
+  {
+    description:
+      "The paths whose answers carry a reward; each also counts behind /ng-rollout/<id>.",
+    default: DEFAULTS.verifyPaths,
+  },
+);
+
+/** The configuration file. Everything may be left out; what it gives is strict. */
+export const fileSchema = about(
+  z.strictObject({
+    upstream: about(z.string(), "http://HOST:PORT, https://HOST:PORT or unix:/PATH/TO.sock", {
+      description:
+        "The Gym-compatible server: http://HOST:PORT, https://HOST:PORT or unix:/PATH/TO.sock.",
+      examples: ["http://127.0.0.1:9100"],
+    }).optional(),
+    listen: listen.optional(),
+    verifyPaths: verifyPaths.optional(),
+    connectRetryMs: milliseconds(
+      "How long a request that meets a closed port is tried again (never GET and HEAD).",
+      DEFAULTS.connectRetryMs,
+    ).optional(),
+    upstreamTimeoutMs: milliseconds(
+      "How long the upstream may take until its header is there; 0 is for ever.",
+      DEFAULTS.upstreamTimeoutMs,
+    ).optional(),
+    maxAnswerBytes: bytes(
+      1,
+      "The largest answer that is held to be judged; a larger one is a 502 on a strict route.",
+      DEFAULTS.maxAnswerBytes,
+    ).optional(),
+    holdMemoryBytes: bytes(
+      0,
+      "How much of all held answers together stays in memory; the rest goes to temporary files.",
+      DEFAULTS.holdMemoryBytes,
+    ).optional(),
+    drainMs: milliseconds(
+      "How long requests in flight may take after the first SIGTERM or SIGINT.",
+      DEFAULTS.drainMs,
+    ).optional(),
+    logLevel: about(z.enum(LOG_LEVELS), LOG_LEVELS.join(", "), {
+      description: "How much to log.",
+      default: DEFAULTS.logLevel,
+    }).optional(),
+    routes: about(z.array(routeSchema), "a list of routes", {
+      description: "In written order, the first match wins; what none matches is passthrough.",
+    }).optional(),
+  }),
+  "a mapping",
+  { description: "The configuration of maskgate." },
+);
+
+/** The schemas of the values that flags and variables can give too. */
+export const SCALARS = {
+  upstream: fileSchema.shape.upstream,
+  host: endpoint.shape.host,
+  port: endpoint.shape.port,
+  connectRetryMs: fileSchema.shape.connectRetryMs,
+  upstreamTimeoutMs: fileSchema.shape.upstreamTimeoutMs,
+  maxAnswerBytes: fileSchema.shape.maxAnswerBytes,
+  holdMemoryBytes: fileSchema.shape.holdMemoryBytes,
+  drainMs: fileSchema.shape.drainMs,
+  logLevel: fileSchema.shape.logLevel,
+} as const;
+
+/** The file's content once it has been checked. */
+export type FileConfig = z.infer<typeof fileSchema>;
+
+/** The JSON schema of the file, for editors: what config/maskgate.schema.json holds. */
+export function configJsonSchema(): object {
+  // yaml-language-server reads draft 7 best.
+  return z.toJSONSchema(fileSchema, { io: "input", target: "draft-7" });
+}
