@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import { ProxyError } from "../errors.js";
 import { LOG_LEVELS } from "../config/config.js";
 import { runDemo } from "./demo.js";
+import { planCommand } from "./plan.js";
 import { serve, type ServeOptions } from "./serve.js";
 
 /** Exit code for bad usage and bad configuration. */
@@ -59,6 +60,8 @@ Examples:
     .command("demo")
     .description("show in a few seconds what Gym and what a strict client see of masked rollouts")
     .action(() => runDemo((line) => process.stdout.write(`${line}\n`)));
+
+  command.addCommand(planCommand());
   return command;
 }
 
