@@ -84,7 +84,7 @@ export class ChunkReader {
   *copy({ start, end }: Range): Reading<Buffer> {
     const copy = Buffer.allocUnsafe(end - start);
     for (let at = start; at < end;) {
-      yield* this.seek(at);
+      if (!this.holds(at)) yield* this.seek(at);
       at += this.chunk.copy(copy, at - start, at - this.base);
     }
     return copy;

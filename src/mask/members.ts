@@ -12,7 +12,10 @@ export class Members {
   readonly #reader: ChunkReader;
   readonly #walk: ObjectWalk;
   readonly #names: ReadonlySet<string>;
+  readonly #longestName: number;
   readonly #values = new Map<string, Range>();
+  // Where the first of the members met so far begins.
+  #reached = Infinity;
 
   /** @param names the only names that will be asked for */
   constructor(reader: ChunkReader, object: Range, names: ReadonlySet<string>) {
@@ -20,7 +23,8 @@ export class Members {
     for (const name of names) longest = Math.max(longest, name.length);
     this.#reader = reader;
     this.#names = names;
-    this.#walk = new ObjectWalk(object, longest * LONGEST_ESCAPE + 2);
+    this.#longestName = longest * LONGEST_ESCAPE + 2;
+    this.#walk = new ObjectWalk(object);
   }
 
   /** Whether the text met so far cannot be JSON. */
@@ -31,15 +35,17 @@ export class Members {
   /**
    * The value of the last member with this name.
    *
-   * @param floor offset below which the member is known not to be
+   * @param first no member that ends before this offset can be it, nor hold what is looked for
    */
-  *find(name: string, floor = 0): Reading<Value | undefined> {
+  *find(name: string, first = 0): Reading<Value | undefined> {
     const reader = this.#reader;
     const walk = this.#walk;
-    while (!this.#values.has(name) && !walk.done && walk.position > floor) {
+    while (!this.#values.has(name) && !walk.done && this.#reached > first) {
       if (!reader.holds(walk.position - 1)) yield* reader.seek(walk.position - 1);
-      const member = walk.next(reader.chunk, reader.base, floor);
+      const member = walk.next(reader.chunk, reader.base);
       if (member === undefined) continue;
+      this.#reached = member.name.start;
+      if (member.name.end - member.name.start > this.#longestName) continue;
       const json = reader.view(member.name) ?? (yield* reader.copy(member.name));
       this.#remember(json.toString(), member.value);
     }

@@ -32,7 +32,7 @@ export class AnswerScan {
   /** @param options `signals`: a route's own, which come after the built-in ones */
   constructor(options: { readonly signals?: readonly CustomSignal[] } = {}) {
     this.#plan = options.signals?.length ? planSignals(options.signals) : BUILT_IN_PLAN;
-    this.#sightings = new Sightings(this.#plan.hints, this.#plan.longestName);
+    this.#sightings = new Sightings(this.#plan.hints);
   }
 
   /** Takes note of the next chunk; its bytes are not kept. */
@@ -93,11 +93,9 @@ export class AnswerScan {
 
   *#holds(signal: Signal, reader: ChunkReader, members: Members): Reading<boolean> {
     const [outer, inner] = signal.path;
-    const floor = this.#sightings.floor(signal.hint);
-    if (floor === Infinity) return false;
-    const outerFloor = signal.outerHint ? this.#sightings.floor(signal.outerHint) : floor;
-    let value = yield* members.find(outer, outerFloor);
-    if (value && inner !== undefined) value = yield* findIn(reader, value, inner, floor);
+    const first = this.#sightings.first(signal.hint);
+    let value = yield* members.find(outer, first);
+    if (value && inner !== undefined) value = yield* findIn(reader, value, inner, first);
     if (value === undefined) return false;
     if (signal.test === "truthy") return yield* isTruthy(reader, value);
     if (signal.test === "not-null") return !isNull(value);
@@ -126,8 +124,8 @@ export class AnswerScan {
     reader: ChunkReader,
     members: Members,
   ): Reading<string | undefined> {
-    const floor = outer.startsWith("_ng_") ? this.#sightings.floor(NG_HINT) : 0;
-    let value = yield* members.find(outer, floor);
+    const hint = outer.startsWith("_ng_") ? NG_HINT : undefined;
+    let value = yield* members.find(outer, this.#sightings.first(hint));
     if (value && inner !== undefined) value = yield* findIn(reader, value, inner);
     return value && (yield* readText(reader, value));
   }
@@ -137,8 +135,8 @@ function* findIn(
   reader: ChunkReader,
   object: Value,
   name: string,
-  floor = 0,
+  first = 0,
 ): Reading<Value | undefined> {
   if (!isObject(object)) return undefined;
-  return yield* new Members(reader, object, new Set([name])).find(name, floor);
+  return yield* new Members(reader, object, new Set([name])).find(name, first);
 }

@@ -28,24 +28,17 @@ export class Sightings {
   readonly #hints: readonly Hint[];
   readonly #first: number[];
   readonly #misses: number[];
-  readonly #reach: number;
   readonly #keep: number;
   // The end of what came before, and behind it the beginning of the next chunk.
   readonly #seam: Buffer;
   #kept = 0;
   #length = 0;
 
-  /**
-   * @param hints what to look for, besides escapes
-   * @param longestName length in bytes of the longest name that a hint stands for
-   */
-  constructor(hints: readonly Hint[], longestName: number) {
+  /** @param hints what to look for, besides escapes */
+  constructor(hints: readonly Hint[]) {
     this.#hints = [ESCAPE_HINT, ...hints];
     this.#first = this.#hints.map(() => Infinity);
     this.#misses = this.#hints.map(() => 0);
-    // From an escape in its last letter back to the byte before the opening quote, which tells
-    // whether that quote is an escaped one.
-    this.#reach = longestName + 2;
     this.#keep = Math.max(...this.#hints.map(({ needle }) => needle.length));
     this.#seam = Buffer.allocUnsafe(2 * this.#keep);
   }
@@ -66,16 +59,16 @@ export class Sightings {
   }
 
   /**
-   * An offset such that a backward walk which has passed it has met every member that the hint
-   * stands for: `Infinity` when there is none, 0 for a hint that was not looked for.
+   * Offset below which no name lies that the hint stands for, however it is spelled: `Infinity` when
+   * there is none at all, 0 when there is no hint to go by.
    */
-  floor(hint: Hint | undefined): number {
-    const first = hint === undefined ? 0 : this.#firstOf(hint);
-    return Math.max(0, Math.min(first, this.#firstOf(ESCAPE_HINT)) - this.#reach);
+  first(hint: Hint | undefined): number {
+    if (hint === undefined) return 0;
+    return Math.min(this.#firstOf(hint), this.#firstOf(ESCAPE_HINT));
   }
 
   #firstOf(hint: Hint): number {
-    return this.#first[this.#hints.indexOf(hint)] ?? 0;
+    return this.#first[this.#hints.indexOf(hint)] as number;
   }
 
   #search(bytes: Buffer, offset: number): void {

@@ -18,11 +18,10 @@ export interface Signal {
   readonly test: "truthy" | "not-null" | RegExp;
   /** What shows where the signal can be at the earliest; `undefined` when nothing does. */
   readonly hint: Hint | undefined;
-  /** The same for the outer member of a signal that lies inside another one: it begins long before. */
-  readonly outerHint?: Hint;
 }
 
-// One hint for two signals: where instance_config.mask_sample is, mask_sample is too.
+// Serves both places: the first member that can hold instance_config.mask_sample is the one in
+// which the first mask_sample lies.
 const MASK_HINT = hintOf("_sample", '"');
 
 /** Shows where members can be whose name begins with `_ng_failure_` or is `_ng_no_persist`. */
@@ -39,7 +38,6 @@ export const BUILT_IN_SIGNALS: readonly Signal[] = [
     path: ["instance_config", "mask_sample"],
     test: "truthy",
     hint: MASK_HINT,
-    outerHint: hintOf("_config", '"'),
   },
   { name: "_ng_failure_class", path: ["_ng_failure_class"], test: "not-null", hint: NG_HINT },
   { name: "_ng_no_persist", path: ["_ng_no_persist"], test: "truthy", hint: NG_HINT },
@@ -71,8 +69,6 @@ export interface SignalPlan {
   readonly members: ReadonlySet<string>;
   /** The hints of the signals, each once. */
   readonly hints: readonly Hint[];
-  /** Length of the longest name that a hint stands for, in bytes. */
-  readonly longestName: number;
 }
 
 // Only in such a name is every escaped spelling of a character \u004x to \u007x.
@@ -99,9 +95,6 @@ export function planSignals(custom: readonly CustomSignal[]): SignalPlan {
   return {
     signals,
     members,
-    hints: [
-      ...new Set(signals.flatMap(({ hint, outerHint }) => [hint ?? [], outerHint ?? []].flat())),
-    ],
-    longestName: Math.max(...[...members].map((name) => name.length)),
+    hints: [...new Set(signals.flatMap(({ hint }) => hint ?? []))],
   };
 }

@@ -56,11 +56,10 @@ export function* readText(reader: ChunkReader, value: Value): Reading<string | u
   return decodeText((reader.view(value) ?? (yield* reader.copy(value))).toString());
 }
 
-/** The text that a JSON string stands for; `undefined` when it is no JSON string. */
+/** The text that a JSON string stands for, given with its quotes; `undefined` when it is not valid. */
 export function decodeText(json: string): string | undefined {
   try {
-    const text: unknown = JSON.parse(json);
-    return typeof text === "string" ? text : undefined;
+    return JSON.parse(json) as string;
   } catch {
     return undefined;
   }

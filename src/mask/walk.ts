@@ -14,7 +14,7 @@ const STRING_END = 1;
 const OPEN = 2;
 const CLOSE = 3;
 const COMMA = 4;
-const COLON = 5;
+const COLON = 5; // the only one left once the others are ruled out
 
 type Meanings = Uint8Array;
 
@@ -48,7 +48,6 @@ const BEFORE_INNER_QUOTE = 3;
  */
 export class ObjectWalk {
   readonly #start: number;
-  readonly #longestName: number;
   #position: number;
   #state = OUTSIDE;
   #depth = 0;
@@ -60,14 +59,10 @@ export class ObjectWalk {
   #done = false;
   #broken = false;
 
-  /**
-   * @param object from the opening brace (or earlier) to after the closing one
-   * @param longestName bytes of the longest name to report, quotes included
-   */
-  constructor(object: Range, longestName: number) {
+  /** @param object from the opening brace (or earlier) to after the closing one */
+  constructor(object: Range) {
     this.#start = object.start;
     this.#position = object.end;
-    this.#longestName = longestName;
   }
 
   /** Offset of the last byte that was read. */
@@ -86,14 +81,13 @@ export class ObjectWalk {
   }
 
   /**
-   * The next member with a name that is not too long, or `undefined` when the chunk is used up,
-   * the walk has come down to `floor`, or it is done.
+   * The next member, or `undefined` when the chunk is used up or the walk is done.
    *
    * @param chunk must hold the byte before `position`
    * @param base offset of the chunk's first byte
    */
-  next(chunk: Buffer, base: number, floor: number): Member | undefined {
-    const stop = Math.max(floor, base, this.#start) - base;
+  next(chunk: Buffer, base: number): Member | undefined {
+    const stop = Math.max(base, this.#start) - base;
     let at = this.#position - base;
     let member: Member | undefined;
     while (at > stop && !this.#done && member === undefined) {
@@ -137,7 +131,7 @@ export class ObjectWalk {
       } else if (meaning === COMMA) {
         this.#valueEnd = base + at;
         this.#valueStart = -1;
-      } else if (meaning === COLON) {
+      } else {
         this.#valueStart = base + at + 1;
       }
     }
@@ -178,10 +172,12 @@ export class ObjectWalk {
     this.#state = this.#oddBackslashes ? INSIDE : OUTSIDE;
     const isName = !this.#oddBackslashes && this.#depth === 1 && this.#valueStart >= 0;
     if (!isName) return undefined;
-    const name = { start: this.#quote, end: this.#stringEnd };
-    const value = { start: this.#valueStart, end: this.#valueEnd };
+    const start = this.#valueStart;
     this.#valueStart = -1;
-    return name.end - name.start > this.#longestName ? undefined : { name, value };
+    return {
+      name: { start: this.#quote, end: this.#stringEnd },
+      value: { start, end: this.#valueEnd },
+    };
   }
 }
 
