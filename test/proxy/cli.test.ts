@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
-import { runCli, startCli } from "../helpers/cli.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Finished, runCli, startCli } from "../helpers/cli.js";
 import { valuesOf } from "../helpers/http-bytes.js";
-import { answer, MASKED, SCORED, verify } from "../helpers/messages.js";
+import { answer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
 import { openClient, rawRequest } from "../helpers/raw-client.js";
 import { freePort, startUpstream } from "../helpers/upstream.js";
 
@@ -10,6 +10,23 @@ import { freePort, startUpstream } from "../helpers/upstream.js";
 const serve = (...args: string[]): string[] => ["serve", ...args];
 
 const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const BAD_USAGE: readonly (readonly [name: string, args: string[], sentence: RegExp])[] = [
+  ["no upstream", serve(), /upstream/],
+  ["an upstream that is no URL", serve("nowhere"), /upstream/],
+  ["an upstream with a path", serve("http://127.0.0.1:9100/x"), /path/],
+  ["a port that is none", serve("http://127.0.0.1:9100", "--port", "99999"), /port/],
+  ["a port in words", serve("http://127.0.0.1:9100", "--port", "many"), /port/],
+  ["an unknown option", serve("http://127.0.0.1:9100", "--strict"), /--strict/],
+  ["an unknown command", ["sreve", "http://127.0.0.1:9100"], /sreve/],
+  ["an unknown log level", serve("http://127.0.0.1:9100", "--log-level", "loud"), /log-level/],
+  ["a surplus argument", serve("http://127.0.0.1:9100", "http://127.0.0.1:9101"), /argument/],
+  [
+    "an address that is not ours",
+    serve("http://127.0.0.1:9100", "--host", "192.0.2.1", "--port", "0"),
+    /192\.0\.2\.1/,
+  ],
+];
 
 describe("the program", () => {
   it("prints help and its version, and exits 0", async () => {
@@ -30,31 +47,24 @@ describe("the program", () => {
     expect(version).toEqual({ code: 0, stdout: `${wanted}\n`, stderr: "" });
   });
 
-  it.each([
-    ["no upstream", serve(), /upstream/],
-    ["an upstream that is no URL", serve("nowhere"), /upstream/],
-    ["an upstream with a path", serve("http://127.0.0.1:9100/x"), /path/],
-    ["a port that is none", serve("http://127.0.0.1:9100", "--port", "99999"), /port/],
-    ["a port in words", serve("http://127.0.0.1:9100", "--port", "many"), /port/],
-    ["an unknown option", serve("http://127.0.0.1:9100", "--strict"), /--strict/],
-    ["an unknown command", ["sreve", "http://127.0.0.1:9100"], /sreve/],
-    ["an unknown log level", serve("http://127.0.0.1:9100", "--log-level", "loud"), /log-level/],
-    ["a surplus argument", serve("http://127.0.0.1:9100", "http://127.0.0.1:9101"), /argument/],
-    [
-      "an address that is not ours",
-      serve("http://127.0.0.1:9100", "--host", "192.0.2.1", "--port", "0"),
-      /192\.0\.2\.1/,
-    ],
-  ])("exits 2 with one sentence for %s", async (_, args, sentence) => {
-    const { code, stdout, stderr } = await runCli(args);
-    expect(code).toBe(2);
-    expect(stdout).toBe("");
-    const lines = stderr.trimEnd().split("\n");
-    expect(lines[0]).toMatch(sentence);
-    expect(stderr).not.toMatch(/^\s+at /m);
-    // A hint may follow what was meant, or where to read on; nothing else.
-    const hint = /^$|--help|^\(Did you mean .+\?\)$/;
-    expect(lines.slice(1).filter((line) => !hint.test(line))).toEqual([]);
+  describe("for bad usage", () => {
+    const runs = new Map<string, Finished>();
+    // All at once: most of a run is the start of Node.
+    beforeAll(async () => {
+      await Promise.all(BAD_USAGE.map(async ([name, args]) => runs.set(name, await runCli(args))));
+    });
+
+    it.each(BAD_USAGE)("exits 2 with one sentence for %s", (name, _args, sentence) => {
+      const { code, stdout = "", stderr = "" } = runs.get(name) ?? {};
+      expect(code).toBe(2);
+      expect(stdout).toBe("");
+      const lines = stderr.trimEnd().split("\n");
+      expect(lines[0]).toMatch(sentence);
+      expect(stderr).not.toMatch(/^\s+at /m);
+      // A hint may follow what was meant, or where to read on; nothing else.
+      const hint = /^$|--help|^\(Did you mean .+\?\)$/;
+      expect(lines.slice(1).filter((line) => !hint.test(line))).toEqual([]);
+    });
   });
 
   it("exits 2 with one sentence for a port that is taken", async () => {
@@ -112,13 +122,18 @@ describe("the program, told to stop", () => {
   it.each(["SIGTERM", "SIGINT"] as const)(
     "by %s lets what is in flight finish, takes nothing new, and exits 0",
     async (signal) => {
-      const upstream = await startUpstream(() => undefined);
+      const upstream = await startUpstream(async ({ received, whole, write }) => {
+        await whole;
+        if (received.target === "/before") write(answer("{}"));
+      });
       const running = startCli(serve(upstream.url, "--port", "0"));
       const url = stringOf((await running.event("listening"))["url"]);
-      const client = await openClient(url);
       const idle = await openClient(url);
+      idle.write(request("GET", "/before"));
+      await idle.reply();
+      const client = await openClient(url);
       client.write(verify());
-      const { write, whole } = await upstream.arrived();
+      const { write, whole } = await upstream.arrived(2);
       await whole;
       running.child.kill(signal);
       await running.event("draining");
@@ -127,21 +142,32 @@ describe("the program, told to stop", () => {
       write(answer(SCORED));
       const reply = await client.reply("POST");
       expect(reply.text).toBe(SCORED);
+      expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual([]);
       await client.incoming.ended;
       const { code, stderr } = await running.finished;
       expect(code).toBe(0);
       expect(stderr).toContain('"event":"stopped"');
-      expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual([]);
     },
   );
 
-  it("exits at once when nothing is in flight", async () => {
+  it("at the moment it says that it listens drains and exits 0", async () => {
     const running = startCli(serve("http://127.0.0.1:9100", "--port", "0"));
-    const url = stringOf((await running.event("listening"))["url"]);
-    const idle = await openClient(url);
+    await running.event("listening");
     running.child.kill("SIGTERM");
+    const { code, stderr } = await running.finished;
+    expect(code).toBe(0);
+    expect(stderr).toContain('"event":"draining"');
+  });
+
+  it("does not wait for a connection on which nothing was asked", async () => {
+    const upstream = await startUpstream(answer("{}"));
+    const running = startCli(serve(upstream.url, "--port", "0"));
+    const url = stringOf((await running.event("listening"))["url"]);
+    await rawRequest(url, request("GET", "/"));
+    const silent = await openClient(url);
+    running.child.kill("SIGTERM");
+    await silent.incoming.ended;
     expect((await running.finished).code).toBe(0);
-    await idle.incoming.ended;
   });
 
   it("twice breaks off what is in flight", async () => {
