@@ -1,6 +1,8 @@
 import { Command } from "commander";
 import { defaultRoute } from "../config/defaults.js";
+import { loadConfig } from "../config/load.js";
 import { ProxyError } from "../errors.js";
+import { chooseRoute } from "../plan/choose.js";
 import { readLine } from "../plan/line.js";
 import { type Line, LineSplitter } from "../plan/lines.js";
 import type { Damage, Plan, Source } from "../plan/plan.js";
@@ -12,7 +14,12 @@ import { type Meter, startMeter } from "./meter.js";
 
 interface PlanOptions {
   readonly json: boolean;
+  readonly config?: string;
+  readonly route?: string;
 }
+
+/** Fills the place of the upstream where the file has none, because plan asks nobody. */
+const NO_UPSTREAM = "http://127.0.0.1:9";
 
 /** The longest line that is read, in bytes; JavaScript has no longer strings than twice that. */
 const MAX_LINE_BYTES = 256 * 1024 * 1024;
@@ -29,6 +36,11 @@ export function planCommand(): Command {
       "<files...>",
       "NeMo Gym rollout files and their _failures.jsonl, or verifiers' traces.jsonl; plain, .gz or .zst; - is standard input",
     )
+    .option(
+      "--config <file>",
+      "count as a route of this configuration does: salt, only, except, signals",
+    )
+    .option("--route <name>", "which route, where more than one is strict or observes")
     .option("--json", "print the numbers as JSON", false)
     .helpOption("-h, --help", "print this help")
     .showHelpAfterError("(see: maskgate plan --help)")
@@ -39,13 +51,14 @@ export function planCommand(): Command {
 Examples:
   maskgate plan rollouts.jsonl rollouts_failures.jsonl       one run of NeMo Gym
   maskgate plan outputs/my-env/traces.jsonl --json           one run of verifiers
+  maskgate plan rollouts.jsonl --config maskgate.yaml        as the strict route there
   ssh node cat run/rollouts.jsonl.gz | maskgate plan -`,
     )
     .action(plan);
 }
 
 async function plan(files: readonly string[], options: PlanOptions): Promise<void> {
-  const route = defaultRoute("strict");
+  const route = await routeFor(options);
   const meter = startMeter(sizeOf(files), options.json);
   const reader = new Reader(route, meter);
   try {
@@ -54,11 +67,26 @@ async function plan(files: readonly string[], options: PlanOptions): Promise<voi
     meter.end();
   }
   const source = reader.source(files);
-  const numbers = reader.tally.plan(PERCENTAGES);
+  const numbers = reader.tally.plan(percentages(route));
   if (numbers.rollouts === 0) throw nothingFound(source);
   process.stdout.on("error", ignoreClosedPipe);
   const text = options.json ? json(numbers, source) : planLines(numbers, source).join("\n");
   process.stdout.write(`${text}\n`);
+}
+
+async function routeFor({ config: file, route: name }: PlanOptions): Promise<Route> {
+  if (file === undefined) {
+    if (name === undefined) return defaultRoute("passthrough");
+    throw new ProxyError("CONFIG_INVALID", "--route: goes with --config only");
+  }
+  const { config } = await loadConfig({ file, flags: { upstream: NO_UPSTREAM } });
+  const route = chooseRoute(config.routes, name);
+  if (typeof route === "string") throw new ProxyError("CONFIG_INVALID", route);
+  return route;
+}
+
+function percentages({ ramp }: Route): number[] {
+  return [...new Set([...PERCENTAGES, ramp.percentage])].toSorted((a, b) => a - b);
 }
 
 /** Reads files into one tally. */
@@ -104,7 +132,8 @@ class Reader {
       damage: this.#damage,
       route: this.#route.name,
       salt: this.#route.ramp.salt,
-      percentage: undefined,
+      percentage: this.#route.mode === "strict" ? this.#route.ramp.percentage : undefined,
+      by: this.#route.ramp.by,
     };
   }
 

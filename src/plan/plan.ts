@@ -1,3 +1,5 @@
+import type { Route } from "../route/route.js";
+
 /** What strictness would do to the rollouts of some files. Every count is of rollouts unless its name says groups. */
 export interface Plan {
   readonly rollouts: number;
@@ -61,6 +63,8 @@ export interface Source {
   readonly damage: readonly Damage[];
   readonly route: string;
   readonly salt: string;
-  /** What the ramp is set to; undefined without a configuration. */
+  /** What the ramp is set to; undefined where the route is not strict yet. */
   readonly percentage: number | undefined;
+  /** What the ramp goes by; files know no sessions, so the steps are counted by task either way. */
+  readonly by: Route["ramp"]["by"];
 }

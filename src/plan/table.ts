@@ -72,7 +72,7 @@ function causes({ maskedBy, masked }: Plan): string[] {
   ];
 }
 
-function steps(plan: Plan, { salt, percentage, route }: Source): string[] {
+function steps(plan: Plan, { salt, percentage, by, route }: Source): string[] {
   const column = (step: Step): string => {
     const name = step.percentage === 0 ? "off" : `${step.percentage} %`;
     const mark = step.percentage === percentage ? " <" : "";
@@ -100,6 +100,9 @@ function steps(plan: Plan, { salt, percentage, route }: Source): string[] {
       `Mean reward: ${reward(before?.meanReward)} with the masked rollouts, which were recorded with ` +
         `${reward(plan.maskedRewardMean)} on average; ${reward(after?.meanReward)} when the ramp is at 100 %.`,
     ),
+    ...(by === "session"
+      ? wrap("This ramp goes by session, which no file tells: the steps are counted by task.")
+      : []),
     ...wrap("Groups under 2 have fewer than two rollouts left: they give no baseline."),
   ];
 }

@@ -29,6 +29,16 @@ const ROWS = Array.from({ length: 40 }, (_value, index) => {
 
 const ROLLOUTS = `${ROWS.join("\n")}\n`;
 
+const CONFIG = `routes:
+  - name: verifiers
+    match: {pathPrefix: /verifiers}
+    mode: strict
+    ramp: {percentage: 12.5, salt: run-42}
+    except: [judge_*]
+  - name: gym
+    mode: passthrough
+`;
+
 async function folder(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "maskgate-plan-"));
   closeLater(() => rm(path, { recursive: true }));
@@ -143,6 +153,43 @@ describe("maskgate plan", () => {
       expect(stderr).toBe(
         `maskgate: ${file}: Node ${process.versions.node} cannot read zstd; use Node 22.15 or later, or: zstd -dc ${file} | maskgate plan -\n`,
       );
+    }
+  });
+
+  it("counts as the strict route of a configuration does, at its own percentage too", async () => {
+    const path = await folder({ "a.jsonl": ROLLOUTS, "maskgate.yaml": CONFIG });
+    const config = ["--config", join(path, "maskgate.yaml")];
+    const plan = await planned(join(path, "a.jsonl"), ...config);
+    expect(plan).toMatchObject({
+      masked: 4,
+      leftAlone: 1,
+      maskedBy: [
+        { kind: "sandbox_lost", translated: true },
+        { kind: "judge_failed", translated: false },
+      ],
+      source: { route: "verifiers", salt: "run-42", percentage: 12.5 },
+    });
+    const steps = plan["steps"] as { percentage: number; translated: number }[];
+    expect(steps.map(({ percentage }) => percentage)).toEqual([0, 10, 12.5, 25, 50, 100]);
+    expect(steps.at(-1)).toMatchObject({ translated: 3 });
+    expect(await planned(join(path, "a.jsonl"), ...config, "--route", "gym")).toMatchObject({
+      leftAlone: 0,
+      source: { route: "gym", percentage: null },
+    });
+  });
+
+  it("ends with 2 for a configuration or a route that is not there", async () => {
+    const path = await folder({ "a.jsonl": ROLLOUTS, "maskgate.yaml": CONFIG });
+    const config = ["--config", join(path, "maskgate.yaml")];
+    const cases = [
+      [["--route", "gym"], /^maskgate: --route: goes with --config only\n$/],
+      [[...config, "--route", "x"], /no route "x", the configuration has: verifiers, gym\n$/],
+      [["--config", join(path, "nope.yaml")], /nope\.yaml/],
+    ] as const;
+    for (const [args, said] of cases) {
+      const { code, stdout, stderr } = await runCli(["plan", join(path, "a.jsonl"), ...args]);
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(said);
     }
   });
 

@@ -43,6 +43,7 @@ const source: Source = {
   route: "verifiers",
   salt: "run-42",
   percentage: 12.34,
+  by: "session",
 };
 
 describe("planLines", () => {
@@ -63,6 +64,11 @@ describe("planLines", () => {
     const lines = planLines(plan, source);
     expect(lines.filter((line) => line.includes("12.34 % <"))).toHaveLength(1);
     expect(lines.filter((line) => /agent_timeout +- /.test(line))).toHaveLength(1);
+  });
+
+  it("says that a ramp by session is counted by task", () => {
+    expect(planLines(plan, source).join("\n")).toContain("counted by task");
+    expect(planLines(plan, { ...source, by: "task" }).join("\n")).not.toContain("by task");
   });
 
   it("leaves out the rows that have nothing to tell", () => {
