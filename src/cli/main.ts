@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError } from "commander";
 import { ProxyError } from "../errors.js";
-import { LOG_LEVELS } from "../config/config.js";
 import { runDemo } from "./demo.js";
 import { planCommand } from "./plan.js";
-import { serve, type ServeOptions } from "./serve.js";
+import { serveCommand } from "./serve.js";
 
 /** Exit code for bad usage and bad configuration. */
 const USAGE = 2;
@@ -12,14 +11,6 @@ const USAGE = 2;
 function version(): string {
   const file = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   return (JSON.parse(file) as { version: string }).version;
-}
-
-function port(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value > 65_535) {
-    throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
-  }
-  return value;
 }
 
 function program(): Command {
@@ -32,29 +23,7 @@ function program(): Command {
     .showHelpAfterError("(see: maskgate --help)")
     .exitOverride();
 
-  command
-    .command("serve")
-    .description("stand in front of a resources server and forward everything to it")
-    .argument("<upstream>", "the server: http://HOST:PORT, https://HOST:PORT or unix:/PATH/TO.sock")
-    .option("-p, --port <port>", "the port to listen on; 0 lets the system choose", port, 9200)
-    .option("--host <host>", "the address to listen on", "127.0.0.1")
-    .option(
-      "--masked-as-error",
-      "turn masked answers into HTTP 503 with the reason (without it nothing is changed)",
-      false,
-    )
-    .addOption(
-      new Option("--log-level <level>", "how much to log").choices(LOG_LEVELS).default("info"),
-    )
-    .addHelpText(
-      "after",
-      `
-Examples:
-  maskgate serve http://127.0.0.1:9100                      forward unchanged, listening on 9200
-  maskgate serve http://127.0.0.1:9100 --masked-as-error    for verifiers and prime-rl
-  then set resources_url = "http://127.0.0.1:9200" in the taskset`,
-    )
-    .action((upstream: string, options: ServeOptions) => serve(upstream, options));
+  command.addCommand(serveCommand());
 
   command
     .command("demo")
