@@ -23,6 +23,8 @@ export interface MaskgateOptions {
   readonly upstreamTimeoutMs?: number;
   /** The largest answer that is held to be judged, in bytes; a larger one is a 502. Default 256 MiB. */
   readonly maxAnswerBytes?: number;
+  /** How much of all held answers together stays in memory, in bytes; the rest goes to temporary files. Default 256 MiB. */
+  readonly holdMemoryBytes?: number;
   /** Default: silent. */
   readonly logger?: Logger;
 }

@@ -22,6 +22,7 @@ const STATUS: Readonly<Record<ErrorCode, FailureStatus>> = {
   UPSTREAM_TIMEOUT: { status: 504, phrase: "Gateway Timeout", verdict: "upstream-timeout" },
   ANSWER_TOO_LARGE: uninspectable,
   ANSWER_UNREADABLE: uninspectable,
+  HOLD_FAILED: uninspectable,
   REQUEST_INVALID: { status: 400, phrase: "Bad Request", verdict: "refused" },
   REQUEST_HEADER_TOO_LARGE: {
     status: 431,

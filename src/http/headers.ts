@@ -64,21 +64,30 @@ export function mapValues(
   );
 }
 
-function dropped(headers: RawHeaders): ReadonlySet<string> {
+const HOP_BY_HOP_OF_REQUESTS: ReadonlySet<string> = new Set(
+  [...HOP_BY_HOP].filter((name) => name !== "transfer-encoding"),
+);
+
+function dropped(headers: RawHeaders, always: ReadonlySet<string>): ReadonlySet<string> {
   const named = tokensOf(headers, "connection").filter((name) => !NEVER_NAMED.has(name));
-  return named.length === 0 ? HOP_BY_HOP : new Set([...HOP_BY_HOP, ...named]);
+  return named.every((name) => always.has(name)) ? always : new Set([...always, ...named]);
 }
 
 /** The fields of an answer that go on to the client: all but the hop-by-hop ones (RFC 9110 §7.6.1). */
 export function endToEnd(headers: RawHeaders): string[] {
-  return without(headers, dropped(headers));
+  return without(headers, dropped(headers, HOP_BY_HOP));
 }
 
-/** The fields of a request that go on to the upstream. `Transfer-Encoding` stays, because it frames the body that follows. */
-export function requestHeaders(headers: RawHeaders): string[] {
-  const drop = new Set(dropped(headers));
-  drop.delete("transfer-encoding");
-  return without(headers, drop);
+const BODY_METHODS: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+
+/**
+ * The fields of a request that go on to the upstream. `Transfer-Encoding` stays, because it frames the body that follows. Node would frame a POST that
+ * has neither length nor coding as chunked; `content-length: 0` says what the client meant (RFC 9110 §8.6).
+ */
+export function requestHeaders(method: string, headers: RawHeaders): string[] {
+  const kept = without(headers, dropped(headers, HOP_BY_HOP_OF_REQUESTS));
+  if (BODY_METHODS.has(method) && !hasBody(kept)) kept.push("content-length", "0");
+  return kept;
 }
 
 /** Whether a request with these fields carries a body (RFC 9112 §6). */

@@ -44,21 +44,12 @@ function replace({ start, end }: Range, text: string): Splice {
   return { start, end, insert: Buffer.from(text) };
 }
 
-/** The chunks of an answer after a splice; untouched bytes are views of the old ones. */
-export function applySplice(chunks: readonly Buffer[], { start, end, insert }: Splice): Buffer[] {
-  const spliced: Buffer[] = [];
-  let at = 0;
-  let inserted = false;
-  for (const chunk of chunks) {
-    const before = chunk.subarray(0, Math.max(0, start - at));
-    const after = chunk.subarray(Math.min(chunk.length, Math.max(0, end - at)));
-    if (before.length > 0) spliced.push(before);
-    if (!inserted && start <= at + chunk.length) {
-      spliced.push(insert);
-      inserted = true;
-    }
-    if (after.length > 0) spliced.push(after);
-    at += chunk.length;
-  }
-  return spliced;
+/** One chunk of an answer after a splice, in pieces; untouched bytes are views of the old ones. `at` is the chunk's offset in the answer. */
+export function spliceChunk(chunk: Buffer, at: number, { start, end, insert }: Splice): Buffer[] {
+  const before = chunk.subarray(0, Math.max(0, start - at));
+  const after = chunk.subarray(Math.max(0, end - at));
+  const isHere = at <= start && start < at + chunk.length;
+  return [before, isHere ? insert : EMPTY, after].filter((piece) => piece.length > 0);
 }
+
+const EMPTY = Buffer.alloc(0);

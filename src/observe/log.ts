@@ -8,7 +8,6 @@ export type LogEvent =
   | "request"
   | "translated"
   | "let_through"
-  | "judged"
   | "upstream_error"
   | "uninspectable"
   | "client_gone"

@@ -19,8 +19,8 @@ const KEEP_ALIVE_PROBE_MS = 30_000;
 /** One pool of connections to the upstream: no limit on their number, and none used that the upstream may be about to close. */
 export interface UpstreamPool {
   readonly agent: http.Agent;
-  /** To be called before each request: ends idle connections that are too old to be trusted. */
-  sweep(): void;
+  /** Whether an idle connection may be used by the next request; ends those that are too old to be trusted. */
+  hasIdle(): boolean;
   close(): void;
 }
 
@@ -44,19 +44,22 @@ export function createPool(upstream: UpstreamAddress): UpstreamPool {
   };
   Object.assign(agent, { keepSocketAlive });
 
-  const sweep = (): void => {
+  const hasIdle = (): boolean => {
     const now = performance.now();
+    let found = false;
     for (const sockets of Object.values(agent.freeSockets)) {
       const newest = sockets?.at(-1);
-      if (newest === undefined || (usableUntil.get(newest) ?? 0) > now) continue;
-      for (const socket of [...sockets!]) socket.destroy();
+      if (newest === undefined) continue;
+      if ((usableUntil.get(newest) ?? 0) > now) found = true;
+      else for (const socket of [...sockets!]) socket.destroy();
     }
+    return found;
   };
-  const timer = setInterval(sweep, IDLE_LIMIT_MS);
+  const timer = setInterval(hasIdle, IDLE_LIMIT_MS);
   timer.unref();
   return {
     agent,
-    sweep,
+    hasIdle,
     close: () => {
       clearInterval(timer);
       agent.destroy();

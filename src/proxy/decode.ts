@@ -1,9 +1,9 @@
-import { Readable, type Transform, Writable } from "node:stream";
+import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { ProxyError } from "../errors.js";
 import { mapValues, type RawHeaders, tokensOf } from "../http/headers.js";
-import { Hold } from "./hold.js";
+import { type Chunks, Hold, type HoldBudget } from "./hold.js";
 
 type Decoder = (first: Buffer) => Transform;
 
@@ -51,44 +51,50 @@ function isReadable(coding: string): boolean {
 }
 
 /**
- * The plain bytes of a held answer, undone one coding after the other, each in a stream.
+ * The plain bytes of a held answer, undone one coding after the other, each in a stream. The caller releases it.
  *
  * @param limit - the most that may come out, in bytes.
  * @throws {ProxyError} ANSWER_UNREADABLE for an unknown coding and for data that is damaged or cut short; ANSWER_TOO_LARGE past the limit.
  */
 export async function decode(
-  chunks: readonly Buffer[],
+  held: Chunks,
   codings: readonly string[],
+  budget: HoldBudget,
   limit: number,
 ): Promise<Hold> {
-  let hold = new Hold(Number.POSITIVE_INFINITY);
-  hold.chunks.push(...chunks);
-  for (const coding of codings.toReversed()) hold = await undo(hold, coding, limit);
-  return hold;
+  let from: Chunks = held;
+  let plain: Hold | undefined;
+  for (const coding of codings.toReversed()) {
+    const next = new Hold(budget, limit);
+    try {
+      await undo(from, coding, next);
+    } catch (error) {
+      next.release();
+      throw error;
+    } finally {
+      plain?.release();
+    }
+    from = plain = next;
+  }
+  return plain!;
 }
 
-async function undo(from: Hold, coding: string, limit: number): Promise<Hold> {
+async function undo(from: Chunks, coding: string, into: Hold): Promise<void> {
   const create = DECODERS.get(coding);
   if (create === undefined) {
     throw new ProxyError("ANSWER_UNREADABLE", `the answer's coding "${coding}" cannot be read`);
   }
-  const hold = new Hold(limit);
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      try {
-        hold.push(chunk);
-        done();
-      } catch (error) {
-        done(error as ProxyError);
-      }
-    },
-  });
+  const first = from.count === 0 ? Buffer.alloc(0) : await from.chunk(0);
   try {
-    const first = from.chunks[0] ?? Buffer.alloc(0);
-    await pipeline(Readable.from(from.chunks), create(first), sink);
+    await pipeline(Readable.from(inOrder(from)), create(first), async (plain) => {
+      for await (const chunk of plain as AsyncIterable<Buffer>) await into.push(chunk);
+    });
   } catch (cause) {
     if (cause instanceof ProxyError) throw cause;
     throw new ProxyError("ANSWER_UNREADABLE", `the answer is no whole ${coding} data`, { cause });
   }
-  return hold;
+}
+
+async function* inOrder(chunks: Chunks): AsyncGenerator<Buffer> {
+  for (let index = 0; index < chunks.count; index++) yield await chunks.chunk(index);
 }

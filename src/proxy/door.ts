@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Listen } from "../config/config.js";
 import { createHandler, type Pipeline } from "./handler.js";
 import { createListener, listen } from "./server.js";
@@ -22,7 +23,13 @@ export async function openDoor({ host, port }: Listen, pipeline: Pipeline): Prom
   let draining: Promise<void> | undefined;
   let inFlight = 0;
   let boundPort = port;
+  // Connections on which nothing was asked yet: Node does not count them among the idle ones.
+  const silent = new Set<Socket>();
   const server = createListener(pipeline.log);
+  server.on("connection", (socket) => {
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
+  });
   const handle = createHandler(pipeline, {
     port: () => boundPort,
     isDraining: () => draining !== undefined,
@@ -35,6 +42,7 @@ export async function openDoor({ host, port }: Listen, pipeline: Pipeline): Prom
     },
   });
   const upgrades = createUpgrades(server, pipeline, () => boundPort);
+  server.prependListener("request", (request) => silent.delete(request.socket));
   server.on("request", (request, reply) => handle(request, reply));
   server.on("checkContinue", (request, reply) => handle(request, reply, true));
   server.on("checkExpectation", (request, reply) => handle(request, reply));
@@ -44,6 +52,7 @@ export async function openDoor({ host, port }: Listen, pipeline: Pipeline): Prom
   const drain = (): Promise<void> => {
     draining ??= new Promise((resolve) => {
       server.close(() => resolve());
+      for (const socket of silent) socket.destroy();
     });
     return draining;
   };

@@ -3,6 +3,7 @@ import type { ProxyError } from "../errors.js";
 import { statusOf } from "../http/failure.js";
 import { failureReply, type Reply } from "../http/reply.js";
 import type { RawHeaders } from "../http/headers.js";
+import type { Verdict } from "../mask/verdict.js";
 import { logEvent, type Logger, loggedPath } from "../observe/log.js";
 import { restorePrefix } from "../route/prefix.js";
 import type { Route } from "../route/route.js";
@@ -29,6 +30,8 @@ export class Exchange {
   closed = false;
   answerBytes = 0;
   upstreamMs = 0;
+  /** What was found in the answer, once it was looked at. */
+  verdict: Verdict["verdict"] | undefined;
   readonly #started = performance.now();
   readonly #isDraining: () => boolean;
 
@@ -53,6 +56,7 @@ export class Exchange {
       mode: this.route.mode,
       method: this.request.method,
       path: loggedPath(this.request.url ?? ""),
+      verdict: this.verdict,
       answerBytes: this.answerBytes,
       upstreamMs: this.upstreamMs,
       totalMs: this.elapsedMs(),
@@ -95,6 +99,10 @@ export class Exchange {
   /** Tells the client that the upstream failed, before anything was sent. */
   fail(error: ProxyError): void {
     if (this.closed) return;
+    if (this.reply.headersSent) {
+      this.breakOff(error);
+      return;
+    }
     const reply = failureReply(error.code, error.message);
     const fields = this.fields({ status: reply.status, code: error.code });
     if (error.code === "INTERNAL") {

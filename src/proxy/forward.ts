@@ -54,6 +54,7 @@ export function forward(
   let retryTimer: NodeJS.Timeout | undefined;
   let timeout: NodeJS.Timeout | undefined;
   let settled = false;
+  let answered: IncomingMessage | undefined;
 
   const settle = (): boolean => {
     if (settled) return false;
@@ -68,6 +69,7 @@ export function forward(
   };
 
   const attempt = (): void => {
+    if (settled) return;
     const sent = open(transport, method, outgoing);
     current = sent;
     let connected = false;
@@ -88,10 +90,13 @@ export function forward(
     });
     if (outgoing.expectsContinue) sent.once("continue", () => reply.writeContinue());
     sent.once("response", (answer) => {
+      answered = answer;
       if (settle()) handler.onAnswer(answer);
       else answer.destroy();
     });
     sent.on("error", (error: NodeJS.ErrnoException) => {
+      // Where the end of the connection is the end of the body, Node would take an error for a clean end.
+      if (answered?.complete === false) answered.destroy(error);
       if (settled) return;
       if (!connected && mayRetry && wasRefused(error) && performance.now() < deadline) {
         retryTimer = setTimeout(attempt, CONNECT_RETRY_EVERY_MS);
@@ -111,7 +116,9 @@ export function forward(
       fail(new ProxyError("UPSTREAM_TIMEOUT", `the upstream sent no answer within ${seconds} s`));
     }, transport.upstreamTimeoutMs);
   }
-  attempt();
+  // An idle connection that the upstream has closed by now is found out before it is used: its end is among the events that come before this turn's last.
+  if (transport.pool.hasIdle()) setImmediate(attempt);
+  else attempt();
   return () => {
     settle();
     clearTimeout(retryTimer);
@@ -121,17 +128,14 @@ export function forward(
 
 function open(transport: Transport, method: string, outgoing: Outgoing): ClientRequest {
   const { upstream, pool } = transport;
-  pool.sweep();
-  const options: http.RequestOptions & { setDefaultHeaders: boolean } = {
+  const sent = (upstream.secure ? https : http).request({
     agent: pool.agent,
     ...upstream.connect,
     method,
     path: outgoing.target,
     headers: outgoing.headers,
     maxHeaderSize: MAX_HEADER_BYTES,
-    setDefaultHeaders: false,
-  };
-  const sent = (upstream.secure ? https : http).request(options);
+  });
   sent.maxHeadersCount = 0;
   return sent;
 }

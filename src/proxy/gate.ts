@@ -4,6 +4,7 @@ import type { Logger } from "../observe/log.js";
 import { createPool } from "./agent.js";
 import { type Door, openDoor } from "./door.js";
 import type { Pipeline } from "./handler.js";
+import { HoldBudget } from "./hold.js";
 
 /** What of a configuration can be changed while requests are in flight. */
 export type LiveConfig = Pick<Config, "listen" | "routes" | "verifyPaths">;
@@ -37,12 +38,13 @@ const UNMATCHED = { ...defaultRoute("passthrough"), name: "unmatched" };
  */
 export async function openGate(config: Config, log: Logger): Promise<Gate> {
   const { upstream, connectRetryMs, upstreamTimeoutMs, maxAnswerBytes } = config;
+  const budget = new HoldBudget(config.holdMemoryBytes);
   const pool = createPool(upstream);
   let live: LiveConfig = config;
   let doors = new Map<string, Door>();
   const pipeline: Pipeline = {
     transport: { upstream, pool, connectRetryMs, upstreamTimeoutMs },
-    maxAnswerBytes,
+    bounds: { budget, maxAnswerBytes },
     log,
     unmatched: UNMATCHED,
     live: () => live,

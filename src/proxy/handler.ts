@@ -9,6 +9,7 @@ import { type VerifyPath, verifyPath } from "../route/verify-path.js";
 import { offerReadable } from "./decode.js";
 import { Exchange } from "./exchange.js";
 import { forward, type Transport } from "./forward.js";
+import type { Bounds } from "./judge.js";
 import { observe } from "./observe.js";
 import { relay } from "./relay.js";
 import { holdAndJudge } from "./verify.js";
@@ -23,7 +24,7 @@ import { holdAndJudge } from "./verify.js";
 /** What the pipeline needs from the proxy it belongs to. */
 export interface Pipeline {
   readonly transport: Transport;
-  readonly maxAnswerBytes: number;
+  readonly bounds: Bounds;
   readonly log: Logger;
   /** What applies where no route matches. */
   readonly unmatched: Route;
@@ -61,20 +62,20 @@ export function createHandler(
   pipeline: Pipeline,
   entrance: Entrance,
 ): (request: IncomingMessage, reply: ServerResponse, expectsContinue?: boolean) => void {
-  const { transport, log, maxAnswerBytes } = pipeline;
+  const { transport, log, bounds } = pipeline;
   return (request, reply, expectsContinue = false) => {
     entrance.onOpened();
     const { route, target, verify } = chooseRoute(pipeline, entrance.port(), request);
     const exchange = new Exchange({ request, reply, route, verify, log }, entrance.isDraining);
-    const kept = requestHeaders(request.rawHeaders);
+    const kept = requestHeaders(request.method ?? "GET", request.rawHeaders);
     const strict = verify !== undefined && route.mode === "strict";
     const headers = strict ? offerReadable(kept) : kept;
 
     const onAnswer = (answer: IncomingMessage): void => {
       exchange.upstreamMs = exchange.elapsedMs();
       if (verify === undefined || answer.statusCode !== 200) relay(exchange, answer);
-      else if (strict) holdAndJudge(exchange, answer, maxAnswerBytes);
-      else observe(exchange, answer, maxAnswerBytes);
+      else if (strict) holdAndJudge(exchange, answer, bounds);
+      else observe(exchange, answer, bounds);
     };
     const onFailure = exchange.fail.bind(exchange);
     const outgoing = { target, headers, expectsContinue };

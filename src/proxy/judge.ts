@@ -8,10 +8,11 @@ import { rowKey, sessionOf, taskOf } from "../route/key.js";
 import { decode } from "./decode.js";
 import { drive } from "./drive.js";
 import type { Exchange } from "./exchange.js";
+import type { Chunks, Hold, HoldBudget } from "./hold.js";
 
 /** A whole answer, as it came. */
 export interface HeldAnswer {
-  readonly chunks: readonly Buffer[];
+  readonly chunks: Chunks;
   /** Has seen the chunks, unless they are encoded. */
   readonly scan: AnswerScan;
   readonly codings: readonly string[];
@@ -23,50 +24,65 @@ export interface Judgement {
   readonly verdict: Verdict;
   readonly decision: Decision;
   /** The plain bytes, and the scan that has seen them. */
-  readonly chunks: readonly Buffer[];
+  readonly chunks: Chunks;
   readonly scan: AnswerScan;
+  /** Gives back what the plain bytes took beyond the held ones. */
+  release(this: void): void;
+}
+
+/** The bounds that all answers share. */
+export interface Bounds {
+  readonly budget: HoldBudget;
+  /** The largest answer that is held, as it came and unpacked, in bytes. */
+  readonly maxAnswerBytes: number;
 }
 
 /**
  * Judges a whole answer.
  *
- * @param limit - the most that an encoded answer may be unpacked to, in bytes.
- * @throws {ProxyError} ANSWER_UNREADABLE or ANSWER_TOO_LARGE when nobody could check it.
+ * @throws {ProxyError} ANSWER_UNREADABLE, ANSWER_TOO_LARGE or HOLD_FAILED when nobody could check it.
  */
 export async function judgeHeld(
   held: HeldAnswer,
   exchange: Exchange,
-  limit: number,
+  bounds: Bounds,
 ): Promise<Judgement> {
-  const { chunks, scan } = held.codings.length === 0 ? held : await unpack(held, exchange, limit);
-  const verdict = await drive(scan.judge(), chunks);
-  if (verdict.verdict === "unknown" && verdict.why === "not-utf-8") {
-    throw new ProxyError(
-      "ANSWER_UNREADABLE",
-      "the answer is JSON in UTF-16 or UTF-32, which maskgate does not read",
-    );
+  const plain = held.codings.length === 0 ? undefined : await unpack(held, exchange, bounds);
+  const { chunks, scan } = plain ?? held;
+  const release = (): void => plain?.chunks.release();
+  try {
+    const verdict = await drive(scan.judge(), chunks);
+    if (verdict.verdict === "unknown" && verdict.why === "not-utf-8") {
+      throw new ProxyError(
+        "ANSWER_UNREADABLE",
+        "the answer is JSON in UTF-16 or UTF-32, which maskgate does not read",
+      );
+    }
+    const { route } = exchange;
+    const wanted = verdict.verdict === "masked" && route.mode === "strict" && needsKey(route);
+    const key = wanted ? await keyOf(exchange, held.rawHeaders, chunks, scan) : undefined;
+    return { verdict, decision: decide(route, verdict, key), chunks, scan, release };
+  } catch (error) {
+    release();
+    throw error;
   }
-  const { route } = exchange;
-  const wanted = verdict.verdict === "masked" && route.mode === "strict" && needsKey(route);
-  const key = wanted ? await keyOf(exchange, held.rawHeaders, chunks, scan) : undefined;
-  return { verdict, decision: decide(route, verdict, key), chunks, scan };
 }
 
 async function unpack(
   { chunks, codings }: HeldAnswer,
   exchange: Exchange,
-  limit: number,
-): Promise<Pick<Judgement, "chunks" | "scan">> {
-  const plain = await decode(chunks, codings, limit);
+  { budget, maxAnswerBytes }: Bounds,
+): Promise<{ readonly chunks: Hold; readonly scan: AnswerScan }> {
+  const plain = await decode(chunks, codings, budget, maxAnswerBytes);
   const scan = new AnswerScan({ signals: exchange.route.signals });
-  for (const chunk of plain.chunks) scan.push(chunk);
-  return { chunks: plain.chunks, scan };
+  for (let index = 0; index < plain.count; index++) scan.push(await plain.chunk(index));
+  return { chunks: plain, scan };
 }
 
 async function keyOf(
   exchange: Exchange,
   answerHeaders: RawHeaders,
-  chunks: readonly Buffer[],
+  chunks: Chunks,
   scan: AnswerScan,
 ): Promise<string | undefined> {
   if (exchange.route.ramp.by === "session") return sessionOf(answerHeaders);
@@ -76,7 +92,7 @@ async function keyOf(
   return row === undefined ? undefined : rowKey(await drive(scan.bytes(row), chunks));
 }
 
-/** One info line for a masked answer, whatever became of it; a debug line for any other. */
+/** One info line for a masked answer, whatever became of it; any other is told of by the line of its request. */
 export function logVerdict(
   exchange: Exchange,
   verdict: Verdict,
@@ -84,16 +100,8 @@ export function logVerdict(
   status = 200,
 ): void {
   const { log } = exchange;
-  if (verdict.verdict !== "masked") {
-    logEvent(
-      log,
-      "debug",
-      "judged",
-      exchange.fields({ status, verdict: verdict.verdict }),
-      "not masked",
-    );
-    return;
-  }
+  exchange.verdict = verdict.verdict;
+  if (verdict.verdict !== "masked") return;
   const phrase = reasonPhrase(verdict.kind, verdict.reason);
   const fields = exchange.fields({
     status,

@@ -1,35 +1,47 @@
 import type { IncomingMessage } from "node:http";
+import { ProxyError } from "../errors.js";
 import { AnswerScan } from "../mask/verdict.js";
 import { codingsOf } from "./decode.js";
 import type { Exchange } from "./exchange.js";
 import { Hold } from "./hold.js";
-import { judgeHeld, logUnread, logVerdict } from "./judge.js";
+import { type Bounds, judgeHeld, logUnread, logVerdict } from "./judge.js";
 import { relay } from "./relay.js";
 
-/** Streams a verify answer as any other, and reads a copy on the side; what comes of that is logged when the answer has gone by. */
-export function observe(exchange: Exchange, answer: IncomingMessage, maxAnswerBytes: number): void {
-  const hold = new Hold(maxAnswerBytes);
-  const codings = codingsOf(answer.rawHeaders);
-  const scan = new AnswerScan({ signals: exchange.route.signals });
+/**
+ * Streams a verify answer as any other, and reads a copy on the side; what comes of that is logged when the answer has gone by. The client waits for
+ * nothing: an answer that memory has no room for is not looked at, because a file would have to be waited for.
+ */
+export function observe(exchange: Exchange, answer: IncomingMessage, bounds: Bounds): void {
+  const hold = new Hold(bounds.budget, bounds.maxAnswerBytes);
   const { rawHeaders } = answer;
+  const codings = codingsOf(rawHeaders);
+  const scan = new AnswerScan({ signals: exchange.route.signals });
+  const giveUp = (error: unknown): void => {
+    answer.off("data", look);
+    answer.off("end", conclude);
+    hold.release();
+    logUnread(exchange, error);
+  };
   const look = (chunk: Buffer): void => {
     try {
-      hold.push(chunk);
-      if (codings.length === 0) scan.push(chunk);
+      const spilled = hold.push(chunk);
+      if (spilled !== undefined) {
+        spilled.catch(() => undefined);
+        giveUp(new ProxyError("HOLD_FAILED", "holdMemoryBytes has no room for a copy of it"));
+      } else if (codings.length === 0) scan.push(chunk);
     } catch (error) {
-      answer.off("data", look);
-      answer.off("end", conclude);
-      hold.release();
-      logUnread(exchange, error);
+      giveUp(error);
     }
   };
   const conclude = (): void => {
-    judgeHeld({ chunks: hold.chunks, scan, codings, rawHeaders }, exchange, maxAnswerBytes)
+    const held = { chunks: hold, scan, codings, rawHeaders };
+    judgeHeld(held, exchange, bounds)
       .then(({ verdict, decision }) => logVerdict(exchange, verdict, decision))
       .catch((error: unknown) => logUnread(exchange, error))
       .finally(() => hold.release());
   };
   answer.on("data", look);
   answer.once("end", conclude);
+  answer.once("error", () => hold.release());
   relay(exchange, answer);
 }

@@ -1,12 +1,13 @@
-import type { IncomingMessage, Server } from "node:http";
+import type { ClientRequest, IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createProxyServer, type ServerOptions } from "http-proxy-3";
 import type { UpstreamAddress } from "../config/upstream.js";
 import { failureReply } from "../http/reply.js";
-import { tokensOf, without } from "../http/headers.js";
+import { endToEnd, type RawHeaders, tokensOf, without } from "../http/headers.js";
 import { logEvent, loggedPath } from "../observe/log.js";
 import { chooseRoute, type Pipeline } from "./handler.js";
-import { rawReply } from "./raw-reply.js";
+import { rawHead, rawReply } from "./raw-reply.js";
 
 const OF_THE_UPGRADE: ReadonlySet<string> = new Set(["connection", "upgrade", "http2-settings"]);
 
@@ -17,11 +18,13 @@ export interface Upgrades {
   closeAll(): void;
 }
 
+/** Carries the upgrades that come in by one server, through http-proxy-3. */
 export function createUpgrades(server: Server, pipeline: Pipeline, port: () => number): Upgrades {
-  const { log } = pipeline;
+  const { log, transport } = pipeline;
   const open = new Set<Duplex>();
-  const target = targetOf(pipeline.transport.upstream);
+  const target = targetOf(transport.upstream);
   const proxy = createProxyServer({ target, toProxy: true, xfwd: false });
+  proxy.on("proxyReqWs", mend);
   proxy.on("error", (error: NodeJS.ErrnoException, request, socket) => {
     const path = loggedPath(request.url ?? "");
     const detail = `the upgrade did not reach the upstream (${error.code ?? error.message})`;
@@ -64,13 +67,46 @@ function serveAsPlain(
   head: Buffer,
 ): void {
   const { method, url, httpVersion, rawHeaders } = request;
-  const lines = [`${method} ${url} HTTP/${httpVersion}`];
   const kept = without(rawHeaders, OF_THE_UPGRADE);
-  for (let i = 0; i < kept.length; i += 2) lines.push(`${kept[i]}: ${kept[i + 1]}`);
   const connection = tokensOf(rawHeaders, "connection").filter((name) => !OF_THE_UPGRADE.has(name));
-  if (connection.length > 0) lines.push(`Connection: ${connection.join(", ")}`);
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
+  if (connection.length > 0) kept.push("Connection", connection.join(", "));
+  const line = `${method} ${url} HTTP/${httpVersion}`;
+  socket.unshift(Buffer.concat([rawHead(line, kept), head]));
   server.emit("connection", socket);
+}
+
+/**
+ * What http-proxy-3 1.23.3 leaves open: it waits for the upstream although the client has gone, it lowers and joins the fields of the 101, and an answer
+ * that declines the upgrade is re-framed, and left hanging when it is cut short.
+ */
+function mend(sent: ClientRequest, _request: IncomingMessage, socket: Socket): void {
+  socket.once("close", () => sent.destroy());
+  sent.prependOnceListener("upgrade", (answer) => {
+    Object.defineProperty(answer, "headers", { value: grouped(answer.rawHeaders) });
+  });
+  // The library adds its own listener right after this event.
+  queueMicrotask(() => {
+    sent.removeAllListeners("response");
+    sent.once("response", (answer) => decline(answer, socket));
+  });
+}
+
+/** Passes on an answer that is no 101; the connection ends after it. */
+function decline(answer: IncomingMessage, socket: Socket): void {
+  const line = `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`;
+  socket.write(rawHead(line, [...endToEnd(answer.rawHeaders), "Connection", "close"]));
+  answer.once("error", () => socket.resetAndDestroy());
+  answer.pipe(socket);
+}
+
+/** The fields as http-proxy-3 writes them: an object from name, in its own case, to all values of that name. */
+function grouped(headers: RawHeaders): Record<string, string[]> {
+  const byName = new Map<string, string[]>();
+  for (let i = 0; i < headers.length; i += 2) {
+    const values = byName.get(headers[i]!) ?? [];
+    byName.set(headers[i]!, [...values, headers[i + 1]!]);
+  }
+  return Object.fromEntries(byName);
 }
 
 function targetOf({ connect, secure }: UpstreamAddress): NonNullable<ServerOptions["target"]> {

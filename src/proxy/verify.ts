@@ -1,86 +1,81 @@
 import type { IncomingMessage } from "node:http";
-import type { ProxyError } from "../errors.js";
 import { endToEnd } from "../http/headers.js";
 import { maskedReply, splicedHeaders } from "../http/reply.js";
-import { applySplice, planSplice } from "../mask/splice.js";
+import { planSplice } from "../mask/splice.js";
 import { AnswerScan } from "../mask/verdict.js";
 import { codingsOf } from "./decode.js";
 import { drive } from "./drive.js";
 import type { Exchange } from "./exchange.js";
 import { Hold } from "./hold.js";
-import { asProxyError, judgeHeld, type Judgement, logVerdict } from "./judge.js";
-import { cutShort, startAsAnswered } from "./relay.js";
+import { asProxyError, type Bounds, judgeHeld, type Judgement, logVerdict } from "./judge.js";
+import { cutShort } from "./relay.js";
+import { sendHeld } from "./send.js";
 
 /** Holds a verify answer until it is whole and judged; the client then gets it as it was, or what its route makes of a masked one. */
-export function holdAndJudge(
-  exchange: Exchange,
-  answer: IncomingMessage,
-  maxAnswerBytes: number,
-): void {
-  const hold = new Hold(maxAnswerBytes);
+export function holdAndJudge(exchange: Exchange, answer: IncomingMessage, bounds: Bounds): void {
+  const hold = new Hold(bounds.budget, bounds.maxAnswerBytes);
   const { rawHeaders } = answer;
   const codings = codingsOf(rawHeaders);
   const scan = new AnswerScan({ signals: exchange.route.signals });
-  const fail = (error: ProxyError): void => {
+  let spilling: Promise<void> | undefined;
+  const fail = (error: unknown): void => {
+    answer.off("data", take);
     hold.release();
     answer.destroy();
-    exchange.fail(error);
+    exchange.fail(asProxyError(error));
   };
   const take = (chunk: Buffer): void => {
     exchange.answerBytes += chunk.length;
     try {
-      hold.push(chunk);
       if (codings.length === 0) scan.push(chunk);
+      spilling = hold.push(chunk);
+      if (spilling === undefined) return;
+      answer.pause();
+      spilling.then(() => answer.resume(), fail);
     } catch (error) {
-      answer.off("data", take);
-      fail(asProxyError(error));
+      fail(error);
+    }
+  };
+  const conclude = async (): Promise<void> => {
+    await spilling;
+    const judgement = await judgeHeld(
+      { chunks: hold, scan, codings, rawHeaders },
+      exchange,
+      bounds,
+    );
+    try {
+      await reply(exchange, answer, hold, judgement);
+    } finally {
+      judgement.release();
     }
   };
   answer.on("data", take);
   answer.once("error", () => fail(cutShort()));
   answer.once("end", () => {
     exchange.upstreamMs = exchange.elapsedMs();
-    judgeHeld({ chunks: hold.chunks, scan, codings, rawHeaders }, exchange, maxAnswerBytes)
-      .then((judgement) => conclude(exchange, answer, hold, judgement))
-      .catch((error: unknown) => fail(asProxyError(error)));
+    conclude().catch(fail);
   });
   exchange.reply.once("close", () => hold.release());
 }
 
-async function conclude(
+async function reply(
   exchange: Exchange,
   answer: IncomingMessage,
   hold: Hold,
-  judgement: Judgement,
+  { verdict, decision, chunks, scan }: Judgement,
 ): Promise<void> {
-  const { verdict, decision } = judgement;
-  let status = 200;
+  const { translation, status } = exchange.route;
+  const { rawHeaders } = answer;
   if (verdict.verdict !== "masked" || decision.decision === "pass") {
-    sendChunks(exchange, answer, endToEnd(answer.rawHeaders), hold.chunks);
-  } else if (exchange.route.translation === "error") {
-    status = exchange.route.status;
-    exchange.send(maskedReply(verdict, answer.rawHeaders, status));
+    await sendHeld(exchange, answer, endToEnd(rawHeaders), hold);
+    logVerdict(exchange, verdict, decision);
+  } else if (translation === "error") {
+    exchange.send(maskedReply(verdict, rawHeaders, status));
+    logVerdict(exchange, verdict, decision, status);
   } else {
-    const { chunks, scan } = judgement;
-    const splice = await drive(planSplice(scan, exchange.route.translation), chunks);
-    const spliced = applySplice(chunks, splice);
-    const length = spliced.reduce((sum, chunk) => sum + chunk.length, 0);
-    sendChunks(exchange, answer, splicedHeaders(answer.rawHeaders, length), spliced);
+    const splice = await drive(planSplice(scan, translation), chunks);
+    const length = chunks.size - (splice.end - splice.start) + splice.insert.length;
+    await sendHeld(exchange, answer, splicedHeaders(rawHeaders, length), chunks, splice);
+    logVerdict(exchange, verdict, decision);
   }
-  logVerdict(exchange, verdict, decision, status);
-}
-
-function sendChunks(
-  exchange: Exchange,
-  answer: IncomingMessage,
-  headers: readonly string[],
-  chunks: readonly Buffer[],
-): void {
-  if (exchange.closed) return;
-  const { reply } = exchange;
-  reply.cork();
-  if (!startAsAnswered(exchange, answer, headers)) return;
-  for (const chunk of chunks) reply.write(chunk);
-  reply.end();
-  reply.uncork();
 }

@@ -61,8 +61,23 @@ describe("endToEnd", () => {
 describe("requestHeaders", () => {
   it("keeps the transfer coding, which frames the body that follows", () => {
     expect(
-      requestHeaders(["TE", "trailers", "Transfer-Encoding", "chunked", "Expect", "100-continue"]),
+      requestHeaders("DELETE", [
+        "TE",
+        "trailers",
+        "Transfer-Encoding",
+        "chunked",
+        "Expect",
+        "100-continue",
+      ]),
     ).toEqual(["Transfer-Encoding", "chunked", "Expect", "100-continue"]);
+  });
+});
+
+describe("requestHeaders of a request without a body", () => {
+  it("says so for the methods that Node would otherwise frame as chunked", () => {
+    expect(requestHeaders("POST", ["A", "1"])).toEqual(["A", "1", "content-length", "0"]);
+    expect(requestHeaders("POST", ["Content-Length", "3"])).toEqual(["Content-Length", "3"]);
+    expect(requestHeaders("GET", ["A", "1"])).toEqual(["A", "1"]);
   });
 });
 

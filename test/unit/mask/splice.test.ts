@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AnswerScan } from "../../../src/mask/verdict.js";
-import { applySplice, planSplice } from "../../../src/mask/splice.js";
+import { planSplice, spliceChunk } from "../../../src/mask/splice.js";
 
 type Translation = "null" | "mirror" | "nan";
 
@@ -15,7 +15,10 @@ function translated(text: string, translation: Translation, size = 1 << 20): str
   const steps = planSplice(scan, translation);
   let step = steps.next();
   while (step.done !== true) step = steps.next(chunks[step.value]!);
-  return Buffer.concat(applySplice(chunks, step.value)).toString();
+  const splice = step.value;
+  return Buffer.concat(
+    chunks.flatMap((chunk, i) => spliceChunk(chunk, i * size, splice)),
+  ).toString();
 }
 
 describe("planSplice", () => {
