@@ -19,7 +19,7 @@ export interface ResourcesServer {
 export interface ServerLaunch {
   /** `module:Class`. */
   readonly server: string;
-  /** Its config file; default: the one in its own `configs` folder. */
+  /** Its config file; default: `configs/NAME.yaml` in its own folder, `NAME`. */
   readonly config?: string;
   /** YAML merged over the config, such as the entry of a judge's model server. */
   readonly globals?: string;

@@ -34,7 +34,8 @@ async function ensurePeer(
   python: Python | undefined,
 ): Promise<Venv | { missing: string }> {
   const absent = (why: string) => ({ missing: `${capability}-capability-missing: ${why}` });
-  if (python === undefined) return absent("no Python 3.11 or newer was found on the PATH");
+  if (python === undefined)
+    return absent("no Python 3.11 or newer runs here; MASKGATE_PYTHON can name one");
   try {
     return await ensureVenv(RECIPES[capability], python, say);
   } catch (error) {

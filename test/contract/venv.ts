@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pythonEnvironment } from "./python.js";
 import type { Python } from "./python.js";
@@ -62,7 +62,7 @@ export async function ensureVenv(
     home: join(folder, "home"),
     path: [join(folder, "bin"), ...(uv?.folder === undefined ? [] : [uv.folder])].join(delimiter),
   };
-  await makeOnce(python, folder, async () => {
+  await makeOnce(python, folder, say, async () => {
     say(
       `${recipe.name}: making an environment with ${uv?.command ?? "pip"}, Python ${python.version}`,
     );
@@ -113,7 +113,7 @@ async function ensureUv(
   if (spawnSync("uv", ["--version"], { timeout: 20_000 }).status === 0) return { command: "uv" };
   const folder = cacheFolder("uv", [UV, python]);
   try {
-    await makeOnce(python, folder, async () => {
+    await makeOnce(python, folder, say, async () => {
       say(`fetching ${UV}`);
       const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
       await runProgram({
@@ -130,16 +130,26 @@ async function ensureUv(
   }
 }
 
+// The path goes into the hash as well: scripts in the folder name it, so a moved checkout makes its own.
 function cacheFolder(name: string, parts: readonly unknown[]): string {
-  const hash = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+  const hash = createHash("sha256")
+    .update(JSON.stringify([CACHE, parts]))
+    .digest("hex");
   return join(CACHE, `${name}-${hash.slice(0, 12)}`);
 }
 
 /** Makes a folder in its final place (its scripts name it), unless it is there whole. */
-async function makeOnce(python: Python, folder: string, make: () => Promise<void>): Promise<void> {
+async function makeOnce(
+  python: Python,
+  folder: string,
+  say: (line: string) => void,
+  make: () => Promise<void>,
+): Promise<void> {
   if (existsSync(join(folder, READY))) return;
   await mkdir(CACHE, { recursive: true });
+  const waiting = setTimeout(say, 2_000, `waiting for the run that is making ${basename(folder)}`);
   const unlock = await lock(python, `${folder}.lock`);
+  clearTimeout(waiting);
   try {
     if (existsSync(join(folder, READY))) return;
     await rm(folder, { recursive: true, force: true });

@@ -45,7 +45,7 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 export async function evaluate(options: EvaluationOptions): Promise<Evaluation> {
   const venv = peer("verifiers");
   const folder = await mkdtemp(join(tmpdir(), "maskgate-vf-eval-"));
-  const env = pythonEnvironment({ ...venvVariables(venv), COLUMNS: "160" });
+  const env = pythonEnvironment({ ...venvVariables(venv), COLUMNS: "100", LINES: "60" });
   try {
     await mkdir(join(folder, "data"));
     const lines = options.rows.map((row) => JSON.stringify(row));
@@ -88,4 +88,9 @@ function readPrinted(printed: string): { lines: string[]; summary: string } {
   const lines = all.filter((line) => /^\[(?:success|error) *\]/.test(line));
   const progress = all.findLast((line) => /\d+\/\d+ · .*reward/.test(line)) ?? "";
   return { lines, summary: progress.replace(/^━+ /, "") };
+}
+
+/** Prints what a run of vf-eval printed, under a title. */
+export function showEvaluation(title: string, { summary, lines }: Evaluation): void {
+  console.log([title, summary, ...lines].join("\n  "));
 }

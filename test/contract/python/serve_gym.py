@@ -63,10 +63,11 @@ def main() -> None:
     threading.Thread(target=end_with_standard_input, daemon=True).start()
     module_name, class_name = target.split(":")
     module = import_module(module_name)
-    path = path or next((Path(module.__file__).parent / "configs").glob("*.yaml"))
+    folder = Path(module.__file__).parent
+    path = path or folder / "configs" / f"{folder.name}.yaml"
     name, server, config = load_config(path, more[0] if more else "{}", int(port))
     # A server reads its prompts and its data from its own folder.
-    os.chdir(Path(module.__file__).parent)
+    os.chdir(folder)
     cls = getattr(module, class_name)
     if style == "run_webserver":
         serve_as_production(cls, name, config)
