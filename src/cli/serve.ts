@@ -4,6 +4,8 @@ import type { Config } from "../config/config.js";
 import { loadConfig } from "../config/load.js";
 import { createLogger, logEvent, type Logger } from "../observe/log.js";
 import { type Gate, openGate } from "../proxy/gate.js";
+import { reloadOnChange } from "./reload.js";
+import { nextSignal, stopGate } from "./stop.js";
 import { type ConfigFlags, configInput, withConfigFlags } from "./config-flags.js";
 
 interface ServeFlags extends ConfigFlags {
@@ -33,7 +35,9 @@ Examples:
 
 /** Serves until it is told to stop; the process then ends by itself. */
 async function serve(upstream: string | undefined, flags: ServeFlags): Promise<void> {
-  const { config } = await loadConfig(configInput(upstream, flags));
+  const input = configInput(upstream, flags);
+  const load = async (): Promise<Config> => (await loadConfig(input)).config;
+  const config = await load();
   const destination = pino.destination({ dest: 2, sync: false });
   destination.on("error", ignoreClosedPipe);
   const log = createLogger({
@@ -42,8 +46,13 @@ async function serve(upstream: string | undefined, flags: ServeFlags): Promise<v
     destination,
   });
   const gate = await openGate(config, log);
+  const told = nextSignal();
+  const file = input.file ?? input.env?.["MASKGATE_CONFIG"];
+  const unwatch = reloadOnChange(gate, { file, load }, config, log);
   logListening(gate, config, log);
-  await stopped(gate, config.drainMs, log);
+  const signal = await told;
+  unwatch();
+  await stopGate(gate, signal, config.drainMs, log);
   destination.flushSync();
 }
 
@@ -74,47 +83,6 @@ const MODE_SAYS = {
   observe: "masked answers are counted and logged, nothing is changed",
   passthrough: "nothing is changed",
 } as const;
-
-/** Resolves when the last request has finished after a signal, or at once after a second one or past the limit. */
-async function stopped(gate: Gate, drainMs: number, log: Logger): Promise<void> {
-  const signal = await nextSignal();
-  const inFlight = gate.inFlight();
-  logEvent(
-    log,
-    "info",
-    "draining",
-    { signal, inFlight },
-    `${signal}: ${inFlight} in flight may finish; once more ends them`,
-  );
-  const limit = new Promise<string>((resolve) => {
-    setTimeout(resolve, drainMs, `after ${drainMs / 1000} s`).unref();
-  });
-  const cut = await Promise.race([gate.drain(), nextSignal(), limit]);
-  if (cut !== undefined) {
-    const left = gate.inFlight();
-    logEvent(
-      log,
-      "warn",
-      "stopped",
-      { inFlight: left },
-      `stopped ${cut}; ${left} in flight were broken off`,
-    );
-    await gate.close();
-    return;
-  }
-  logEvent(log, "info", "stopped", { inFlight: 0 }, "stopped; nothing was cut off");
-}
-
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const signals = ["SIGTERM", "SIGINT"] as const;
-    const stop = (signal: NodeJS.Signals): void => {
-      for (const name of signals) process.off(name, stop);
-      resolve(signal);
-    };
-    for (const name of signals) process.on(name, stop);
-  });
-}
 
 /** Whoever read the log has gone; serving goes on without it. */
 function ignoreClosedPipe(): void {}

@@ -13,6 +13,9 @@ export type LogEvent =
   | "client_gone"
   | "client_error"
   | "upgrade_error"
+  | "config_applied"
+  | "config_needs_restart"
+  | "config_refused"
   | "draining"
   | "stopped"
   | "internal_error";

@@ -33,7 +33,8 @@ export async function openDoor({ host, port }: Listen, pipeline: Pipeline): Prom
   const handle = createHandler(pipeline, {
     port: () => boundPort,
     isDraining: () => draining !== undefined,
-    onOpened: () => {
+    onOpened: (socket) => {
+      silent.delete(socket);
       inFlight += 1;
     },
     onClosed: () => {
@@ -42,7 +43,6 @@ export async function openDoor({ host, port }: Listen, pipeline: Pipeline): Prom
     },
   });
   const upgrades = createUpgrades(server, pipeline, () => boundPort);
-  server.prependListener("request", (request) => silent.delete(request.socket));
   server.on("request", (request, reply) => handle(request, reply));
   server.on("checkContinue", (request, reply) => handle(request, reply, true));
   server.on("checkExpectation", (request, reply) => handle(request, reply));

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Config } from "../config/config.js";
 import { requestHeaders } from "../http/headers.js";
 import { logEvent, type Logger } from "../observe/log.js";
@@ -37,7 +38,7 @@ export interface Entrance {
   port(): number;
   isDraining(this: void): boolean;
   /** Called for each request as it arrives, and once more when nothing of it is left. */
-  onOpened(): void;
+  onOpened(socket: Socket): void;
   onClosed(): void;
 }
 
@@ -64,7 +65,7 @@ export function createHandler(
 ): (request: IncomingMessage, reply: ServerResponse, expectsContinue?: boolean) => void {
   const { transport, log, bounds } = pipeline;
   return (request, reply, expectsContinue = false) => {
-    entrance.onOpened();
+    entrance.onOpened(request.socket);
     const { route, target, verify } = chooseRoute(pipeline, entrance.port(), request);
     const exchange = new Exchange({ request, reply, route, verify, log }, entrance.isDraining);
     const kept = requestHeaders(request.method ?? "GET", request.rawHeaders);

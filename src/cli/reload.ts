@@ -1,0 +1,74 @@
+import { changesBetween } from "../config/changes.js";
+import type { Config } from "../config/config.js";
+import { watchConfig } from "../config/watch.js";
+import { logEvent, type Logger } from "../observe/log.js";
+import type { Gate } from "../proxy/gate.js";
+
+/** Where the configuration comes from, and the file to watch where there is one. */
+export interface ConfigSource {
+  readonly file: string | undefined;
+  load(): Promise<Config>;
+}
+
+/**
+ * Applies the configuration anew whenever its file changes and at every SIGHUP, one after the other. An invalid one changes nothing and is reported with
+ * all its problems.
+ *
+ * @returns how to stop watching.
+ */
+export function reloadOnChange(
+  gate: Gate,
+  source: ConfigSource,
+  started: Config,
+  log: Logger,
+): () => void {
+  let current = started;
+  let last: Promise<void> = Promise.resolve();
+  const reload = (): void => {
+    last = last.then(async () => {
+      current = await reloadOnce(gate, source, current, log);
+    });
+  };
+  process.on("SIGHUP", reload);
+  const unwatch = source.file === undefined ? undefined : watchConfig(source.file, reload);
+  return () => {
+    process.off("SIGHUP", reload);
+    unwatch?.();
+  };
+}
+
+async function reloadOnce(
+  gate: Gate,
+  source: ConfigSource,
+  current: Config,
+  log: Logger,
+): Promise<Config> {
+  try {
+    const next = await source.load();
+    const changes = changesBetween(current, next);
+    const live = changes.filter((change) => !change.needsRestart);
+    const later = changes.filter((change) => change.needsRestart);
+    if (live.length > 0) await gate.apply(next);
+    const said = live.map(({ path, from, to }) => `${path}: ${from} → ${to}`);
+    if (live.length > 0) {
+      logEvent(log, "info", "config_applied", { changes: live }, `applied: ${said.join("; ")}`);
+    }
+    if (later.length > 0) {
+      const paths = later.map(({ path }) => path).join(", ");
+      logEvent(
+        log,
+        "warn",
+        "config_needs_restart",
+        { changes: later },
+        `needs a restart: ${paths}`,
+      );
+    }
+    if (changes.length === 0) logEvent(log, "info", "config_applied", {}, "nothing has changed");
+    return { ...current, listen: next.listen, routes: next.routes, verifyPaths: next.verifyPaths };
+  } catch (error) {
+    const problems = error instanceof Error ? error.message : String(error);
+    const says = `the new configuration was refused and nothing has changed:\n${problems}`;
+    logEvent(log, "error", "config_refused", { problems: problems.split("\n") }, says);
+    return current;
+  }
+}
