@@ -27,11 +27,6 @@ export class Members {
     this.#walk = new ObjectWalk(object);
   }
 
-  /** Whether the text met so far cannot be JSON. */
-  get broken(): boolean {
-    return this.#walk.broken;
-  }
-
   /**
    * The value of the last member with this name.
    *

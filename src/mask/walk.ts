@@ -37,27 +37,24 @@ const NEAR_MARK = 8;
 // Where the byte before the present position lies.
 const OUTSIDE = 0;
 const INSIDE = 1;
-const BEFORE_CLOSING_QUOTE = 2;
-const BEFORE_INNER_QUOTE = 3;
+const BEFORE_QUOTE = 2;
 
 /**
  * Walks an object from its last byte to its first and names its own members, the last one first.
- * Outside strings, JSON read backwards is unambiguous: a quote met there closes a string, and that
- * string opens at the next quote with an even number of backslashes before it. Constant memory at
- * any depth; on text that is not JSON it ends too, with whatever members it seems to have.
+ * JSON can be read that way without ambiguity: a quote met outside strings closes one, every quote
+ * inside it has a backslash before it, and the opening one never has. Constant memory at any depth;
+ * on text that is not JSON it ends too, with whatever members it seems to have.
  */
 export class ObjectWalk {
   readonly #start: number;
   #position: number;
   #state = OUTSIDE;
   #depth = 0;
-  #oddBackslashes = false;
   #stringEnd = 0;
   #quote = 0;
   #valueStart = -1;
   #valueEnd = 0;
   #done = false;
-  #broken = false;
 
   /** @param object from the opening brace (or earlier) to after the closing one */
   constructor(object: Range) {
@@ -73,11 +70,6 @@ export class ObjectWalk {
   /** Whether there is nothing left to read. */
   get done(): boolean {
     return this.#done || this.#position <= this.#start;
-  }
-
-  /** Whether it met what cannot be JSON; the members reported until then mean nothing. */
-  get broken(): boolean {
-    return this.#broken;
   }
 
   /**
@@ -96,8 +88,7 @@ export class ObjectWalk {
       } else if (this.#state === INSIDE) {
         at = this.#walkString(chunk, base, at, stop);
       } else {
-        at = this.#walkBackslashes(chunk, at, stop);
-        if (at > stop) member = this.#settleQuote();
+        member = this.#settleQuote(chunk[at - 1] === BACKSLASH);
       }
     }
     this.#position = base + at;
@@ -115,8 +106,7 @@ export class ObjectWalk {
       if (meaning === STRING_END) {
         const opening = depth === 1 ? -1 : shortString(chunk, at, stop);
         if (opening < 0) {
-          this.#state = BEFORE_CLOSING_QUOTE;
-          this.#oddBackslashes = false;
+          this.#state = INSIDE;
           this.#stringEnd = base + at + 1;
           break;
         }
@@ -141,37 +131,17 @@ export class ObjectWalk {
 
   #walkString(chunk: Buffer, base: number, from: number, stop: number): number {
     let at = from;
-    for (;;) {
-      at = lastQuote(chunk, at, stop);
-      if (at < stop) return stop;
-      let before = at;
-      while (before > stop && chunk[before - 1] === BACKSLASH) before--;
-      if (before === stop || (at - before) % 2 === 0) break;
-      at = before;
-    }
-    this.#state = BEFORE_INNER_QUOTE;
-    this.#oddBackslashes = false;
+    do at = lastQuote(chunk, at, stop);
+    while (at > stop && chunk[at - 1] === BACKSLASH);
+    if (at < stop) return stop;
+    this.#state = BEFORE_QUOTE;
     this.#quote = base + at;
     return at;
   }
 
-  #walkBackslashes(chunk: Buffer, from: number, stop: number): number {
-    let at = from;
-    while (at > stop && chunk[at - 1] === BACKSLASH) at--;
-    if ((from - at) % 2 === 1) this.#oddBackslashes = !this.#oddBackslashes;
-    return at;
-  }
-
-  #settleQuote(): Member | undefined {
-    if (this.#state === BEFORE_CLOSING_QUOTE) {
-      this.#state = INSIDE;
-      // Only a text that was cut short inside a string ends like this.
-      if (this.#oddBackslashes) this.#done = this.#broken = true;
-      return undefined;
-    }
-    this.#state = this.#oddBackslashes ? INSIDE : OUTSIDE;
-    const isName = !this.#oddBackslashes && this.#depth === 1 && this.#valueStart >= 0;
-    if (!isName) return undefined;
+  #settleQuote(escaped: boolean): Member | undefined {
+    this.#state = escaped ? INSIDE : OUTSIDE;
+    if (escaped || this.#depth !== 1 || this.#valueStart < 0) return undefined;
     const start = this.#valueStart;
     this.#valueStart = -1;
     return {
@@ -213,9 +183,7 @@ function lastQuote(chunk: Buffer, from: number, stop: number): number {
 function shortString(chunk: Buffer, closing: number, stop: number): number {
   const last = Math.max(stop, closing - NEAR);
   for (let at = closing - 1; at > last; at--) {
-    const byte = chunk[at];
-    if (byte === BACKSLASH) return -1;
-    if (byte === QUOTE) return chunk[at - 1] === BACKSLASH ? -1 : at;
+    if (chunk[at] === QUOTE) return chunk[at - 1] === BACKSLASH ? -1 : at;
   }
   return -1;
 }

@@ -55,7 +55,7 @@ describe("recorded answers of real servers", () => {
   )("$exchange is judged alike for every size of chunk", ({ exchange }) => {
     const body = readBody(exchange);
     const whole = detectMask(body);
-    for (let size = 1; size <= 64; size++) expect(judge(cut(body, size))).toEqual(whole);
+    for (const size of [1, 2, 3, 7, 16, 61, 1000]) expect(judge(cut(body, size))).toEqual(whole);
   });
 
   it.each([
