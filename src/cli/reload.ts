@@ -24,10 +24,12 @@ export function reloadOnChange(
 ): () => void {
   let current = started;
   let last: Promise<void> = Promise.resolve();
+  const reloadAfter = async (before: Promise<void>): Promise<void> => {
+    await before;
+    current = await reloadOnce(gate, source, current, log);
+  };
   const reload = (): void => {
-    last = last.then(async () => {
-      current = await reloadOnce(gate, source, current, log);
-    });
+    last = reloadAfter(last);
   };
   process.on("SIGHUP", reload);
   const unwatch = source.file === undefined ? undefined : watchConfig(source.file, reload);
