@@ -69,7 +69,7 @@ async function plan(files: readonly string[], options: PlanOptions): Promise<voi
   const source = reader.source(files);
   const numbers = reader.tally.plan(percentages(route));
   if (numbers.rollouts === 0) throw nothingFound(source);
-  process.stdout.on("error", ignoreClosedPipe);
+  process.stdout.on("error", cannotPrint);
   const text = options.json ? json(numbers, source) : planLines(numbers, source).join("\n");
   process.stdout.write(`${text}\n`);
 }
@@ -175,5 +175,9 @@ function nothingFound({ files, damaged, withoutAnswer, damage }: Source): ProxyE
   );
 }
 
-/** Whoever read the output has seen enough. */
-function ignoreClosedPipe(): void {}
+/** Whoever closed the pipe has seen enough; a full disk is a failure. */
+function cannotPrint(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") return;
+  process.stderr.write(`maskgate: the output cannot be written: ${error.message}\n`);
+  process.exitCode = 1;
+}
