@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ProxyError } from "../errors.js";
+import { checkCommand } from "./check.js";
 import { runDemo } from "./demo.js";
 import { planCommand } from "./plan.js";
 import { serveCommand } from "./serve.js";
@@ -24,6 +25,7 @@ function program(): Command {
     .exitOverride();
 
   command.addCommand(serveCommand());
+  command.addCommand(checkCommand());
 
   command
     .command("demo")

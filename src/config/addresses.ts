@@ -66,7 +66,13 @@ export function chooseUpstream(
   const texts = [
     ...(given === undefined
       ? []
-      : [{ text: given.value, path: given.source, source: given.source }]),
+      : [
+          {
+            text: given.value,
+            path: given.source === "argument" ? "upstream" : given.source,
+            source: given.source,
+          },
+        ]),
     ...(typeof written === "string"
       ? [{ text: written, path: "upstream", source: place, place }]
       : []),

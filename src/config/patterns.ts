@@ -28,3 +28,25 @@ export function patternFault(pattern: string): string | undefined {
     return text.slice(text.lastIndexOf(": ") + 2);
   }
 }
+
+/** The pattern that `searching` was given. */
+export function searchedPattern({ source }: RegExp): string {
+  return writtenPattern(source);
+}
+
+/** The engine puts a backslash before each slash. */
+function writtenPattern(source: string): string {
+  return source.replace(/\\(.)/g, (escape, letter: string) => (letter === "/" ? "/" : escape));
+}
+
+/** The pattern that `matchingWhole` was given. */
+export function wholePattern({ source }: RegExp): string {
+  return writtenPattern(source.slice("^(?:".length, -")$".length));
+}
+
+/** The glob that `globbing` was given. */
+export function globOf({ source }: RegExp): string {
+  return source
+    .slice(1, -1)
+    .replace(/\\(.)|\.(\*?)/g, (_, literal?: string, star?: string) => literal ?? (star || "?"));
+}

@@ -18,7 +18,7 @@ import { toRoute } from "./routes.js";
 import { fileSchema } from "./schema.js";
 import { type Environment, type Flags, readSettings, type Settings } from "./settings.js";
 
-/** What gave each value: `upstream` (the argument), `--port`, `MASKGATE_PORT`, `maskgate.yaml line 3`, `default`. */
+/** What gave each value: `argument`, `--port`, `MASKGATE_PORT`, `maskgate.yaml line 3`, `default`. */
 export type Sources = Readonly<Record<keyof Config, string>>;
 
 /** A configuration that was checked, and where it came from. */

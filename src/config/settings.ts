@@ -14,7 +14,7 @@ export type Flags = { readonly [K in Key]?: string | undefined } & {
 /** The environment, handed in by who may read it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A value and what gave it: `--port`, `MASKGATE_PORT`. */
+/** A value and what gave it: `argument`, `--port`, `MASKGATE_PORT`. */
 export interface Given<T> {
   readonly value: T;
   readonly source: string;
@@ -51,7 +51,8 @@ export function readSettings(flags: Flags, env: Environment): Settings {
       const value = isNumeric(key) && /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
       const wrong = problemsWith(SCALARS[key], value);
       problems.push(...wrong.map((problem) => ({ ...problem, path: source })));
-      if (wrong.length === 0) values[key] = { value, source };
+      if (wrong.length === 0)
+        values[key] = { value, source: source === "upstream" ? "argument" : source };
     }
   }
   const masked = readMasked(flags, env);

@@ -45,7 +45,7 @@ describe("the defaults", () => {
       drainMs: 600_000,
       logLevel: "info",
     });
-    expect(new Set(Object.values(sources))).toEqual(new Set(["upstream", "default"]));
+    expect(new Set(Object.values(sources))).toEqual(new Set(["argument", "default"]));
     expect(file).toBeUndefined();
   });
 
@@ -174,7 +174,7 @@ describe("flags, environment and file", () => {
       logLevel: "warn",
     });
     expect(sources).toEqual({
-      upstream: "upstream",
+      upstream: "argument",
       listen: "--host, MASKGATE_PORT",
       drainMs: "--drain-ms",
       connectRetryMs: "MASKGATE_CONNECT_RETRY_MS",
