@@ -28,6 +28,17 @@ export interface Gate {
   inFlight(): number;
 }
 
+/** Each listener under a key of its own: port 0 may be asked for more than once, and means another port each time. */
+function keyed(wanted: readonly Listen[]): [string, Listen][] {
+  const counts = new Map<string, number>();
+  return wanted.map((listen) => {
+    const address = `${listen.host} ${listen.port}`;
+    const count = (counts.get(address) ?? 0) + 1;
+    counts.set(address, count);
+    return [`${address} ${count}`, listen];
+  });
+}
+
 /** What no route matches. */
 const UNMATCHED = { ...defaultRoute("passthrough"), name: "unmatched" };
 
@@ -55,8 +66,7 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
     const next = new Map<string, Door>();
     const opened: Door[] = [];
     try {
-      for (const listen of wanted) {
-        const key = `${listen.host} ${listen.port}`;
+      for (const [key, listen] of keyed(wanted)) {
         const door = doors.get(key) ?? (await openDoor(listen, pipeline));
         if (!doors.has(key)) opened.push(door);
         next.set(key, door);

@@ -1,6 +1,10 @@
 import { Writable } from "node:stream";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
+import type { Config } from "../../src/config/config.js";
+import { problemText } from "../../src/config/problems.js";
+import { resolveConfig } from "../../src/config/resolve.js";
 import { createMaskgate } from "../../src/index.js";
+import { type Gate, openGate } from "../../src/proxy/gate.js";
 import { closeLater } from "./closing.js";
 
 /** One line of the log. */
@@ -15,6 +19,9 @@ export type ProxyOptions = Omit<
 /** A proxy in this process, with all that it logs. */
 export interface Proxy {
   readonly url: string;
+  /** Where each of its listeners is, in written order. */
+  readonly urls: readonly string[];
+  readonly gate: Gate;
   readonly logs: readonly LogLine[];
   /** The lines of this event so far. */
   logged(event: string): LogLine[];
@@ -28,6 +35,34 @@ export async function startProxy(
   upstream: string | { readonly url: string },
   options: ProxyOptions = {},
 ): Promise<Proxy> {
+  return logging(async (logger) =>
+    createMaskgate({ maskedAsError: true, ...options, upstream: urlOf(upstream), port: 0, logger }),
+  );
+}
+
+/** Starts a proxy with the configuration that a file with this text makes; without a `listen` of its own it listens on a free port. */
+export async function startConfigured(
+  upstream: string | { readonly url: string },
+  yaml: string,
+): Promise<Proxy> {
+  const config = configOf(upstream, yaml);
+  return logging(async (logger) => openGate(config, logger));
+}
+
+/** The configuration that a file with this text makes; on a free port where it does not say where to listen. */
+export function configOf(upstream: string | { readonly url: string }, yaml: string): Config {
+  const text = /^listen:/m.test(yaml) ? yaml : `listen: {port: 0}\n${yaml}`;
+  const file = { name: "maskgate.yaml", text };
+  const loaded = resolveConfig({ flags: { upstream: urlOf(upstream) } }, file);
+  if ("problems" in loaded) throw new Error(problemText(loaded.problems));
+  return loaded.config;
+}
+
+function urlOf(upstream: string | { readonly url: string }): string {
+  return typeof upstream === "string" ? upstream : upstream.url;
+}
+
+async function logging(open: (logger: Logger) => Promise<Gate>): Promise<Proxy> {
   const logs: LogLine[] = [];
   const watchers = new Set<() => void>();
   const stream = new Writable({
@@ -37,17 +72,15 @@ export async function startProxy(
       done();
     },
   });
-  const gate = await createMaskgate({
-    maskedAsError: true,
-    ...options,
-    upstream: typeof upstream === "string" ? upstream : upstream.url,
-    port: 0,
-    logger: pino({ level: "trace" }, stream),
-  });
+  const gate = await open(pino({ level: "trace" }, stream));
   closeLater(async () => gate.close());
   const logged = (event: string): LogLine[] => logs.filter((line) => line["event"] === event);
   return {
     url: gate.url,
+    get urls() {
+      return gate.urls;
+    },
+    gate,
     logs,
     logged,
     nextLog: async (event, n = 1) =>
