@@ -1,6 +1,7 @@
 import { pino } from "pino";
-import { defaultConfig } from "./config/defaults.js";
-import { parseUpstream } from "./config/upstream.js";
+import { invalid } from "./config/load.js";
+import { resolveConfig } from "./config/resolve.js";
+import type { FileInput } from "./config/schema.js";
 import type { Logger } from "./observe/log.js";
 import { type Gate, openGate } from "./proxy/gate.js";
 
@@ -8,23 +9,15 @@ export { type ErrorCode, ProxyError } from "./errors.js";
 export { detectMask, type Verdict } from "./mask/verdict.js";
 export type { Gate } from "./proxy/gate.js";
 
-export interface MaskgateOptions {
-  /** The Gym-compatible server: `http://HOST:PORT`, `https://HOST:PORT` or `unix:/PATH/TO.sock`. */
+/** What the configuration file may hold, under the same names, and a few things that only a program needs. */
+export interface MaskgateOptions extends FileInput {
   readonly upstream: string;
-  /** Default `127.0.0.1`. */
+  /** Default `127.0.0.1`; stands for `listen` together with `port`. */
   readonly host?: string;
   /** Default 0: the system chooses one. */
   readonly port?: number;
-  /** Whether a masked answer becomes HTTP 503 with the reason. Default false: nothing is changed. */
+  /** One strict route for everybody instead of `routes`. Default false: nothing is changed. */
   readonly maskedAsError?: boolean;
-  /** How long a request that meets a closed port is tried again, in milliseconds (never GET and HEAD). Default 30,000. */
-  readonly connectRetryMs?: number;
-  /** How long the upstream may take until its header is there, in milliseconds. Default 0: for ever. */
-  readonly upstreamTimeoutMs?: number;
-  /** The largest answer that is held to be judged, in bytes; a larger one is a 502. Default 256 MiB. */
-  readonly maxAnswerBytes?: number;
-  /** How much of all held answers together stays in memory, in bytes; the rest goes to temporary files. Default 256 MiB. */
-  readonly holdMemoryBytes?: number;
   /** Default: silent. */
   readonly logger?: Logger;
 }
@@ -32,12 +25,13 @@ export interface MaskgateOptions {
 /**
  * A proxy that runs in this process and listens already.
  *
- * @throws {ProxyError} CONFIG_INVALID for an upstream that is no such URL, LISTEN_FAILED when the port cannot be had.
+ * @throws {ProxyError} CONFIG_INVALID with every problem in its message, one a line; LISTEN_FAILED when a port cannot be had.
  */
 export async function createMaskgate(options: MaskgateOptions): Promise<Gate> {
-  const mode = options.maskedAsError === true ? "strict" : "passthrough";
-  const { upstream, logger = pino({ level: "silent" }), host = "127.0.0.1", port = 0 } = options;
-  const { maskedAsError: _mode, upstream: _text, logger: _logger, ...limits } = options;
-  const config = defaultConfig(parseUpstream(upstream), mode);
-  return openGate({ ...config, ...limits, listen: [{ host, port }] }, logger);
+  const { logger = pino({ level: "silent" }), maskedAsError, host, port, ...file } = options;
+  const listen = file.listen ?? { host: host ?? "127.0.0.1", port: port ?? 0 };
+  const text = JSON.stringify({ ...file, listen });
+  const resolved = resolveConfig({ flags: { maskedAsError } }, { name: "options", text });
+  if ("problems" in resolved) throw invalid(resolved.problems);
+  return openGate(resolved.config, logger);
 }

@@ -1,3 +1,4 @@
+import { Command } from "commander";
 import { Agent } from "undici";
 import { playDay, readAsGym, readAsVerifiers } from "../demo/play.js";
 import type { GridRow } from "../demo/play.js";
@@ -10,6 +11,15 @@ const ROWS: readonly GridRow[] = Array.from({ length: 8 }, (_, index) => ({
   day: index + 1,
   reset_timeout: index === 2 || index === 5 ? 0.01 : 2,
 }));
+
+/** The command `demo`. */
+export function demoCommand(): Command {
+  return new Command("demo")
+    .description("show in a few seconds what Gym and what a strict client see of masked rollouts")
+    .helpOption("-h, --help", "print this help")
+    .exitOverride()
+    .action(() => runDemo((line) => process.stdout.write(`${line}\n`)));
+}
 
 /**
  * Plays eight days of GridSim through a passthrough and a strict maskgate, all in this process on free

@@ -1,20 +1,24 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ProxyError } from "../errors.js";
-import { checkCommand } from "./check.js";
-import { runDemo } from "./demo.js";
-import { planCommand } from "./plan.js";
-import { serveCommand } from "./serve.js";
 
 /** Exit code for bad usage and bad configuration. */
 const USAGE = 2;
+
+/** Each is loaded only when it is asked for, or when all are to be listed: `serve` then listens sooner. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["serve", async () => (await import("./serve.js")).serveCommand()],
+  ["check", async () => (await import("./check.js")).checkCommand()],
+  ["plan", async () => (await import("./plan.js")).planCommand()],
+  ["demo", async () => (await import("./demo.js")).demoCommand()],
+]);
 
 function version(): string {
   const file = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   return (JSON.parse(file) as { version: string }).version;
 }
 
-function program(): Command {
+async function program(name: string | undefined): Promise<Command> {
   const command = new Command("maskgate")
     .description(
       "A reverse proxy before a NeMo-Gym-compatible resources server: a masked /verify answer becomes an HTTP 503 with the reason, for the clients that ignore the mask.",
@@ -23,23 +27,16 @@ function program(): Command {
     .helpOption("-h, --help", "print this help")
     .showHelpAfterError("(see: maskgate --help)")
     .exitOverride();
-
-  command.addCommand(serveCommand());
-  command.addCommand(checkCommand());
-
-  command
-    .command("demo")
-    .description("show in a few seconds what Gym and what a strict client see of masked rollouts")
-    .action(() => runDemo((line) => process.stdout.write(`${line}\n`)));
-
-  command.addCommand(planCommand());
+  const asked = COMMANDS.get(name ?? "");
+  const loads = asked === undefined ? [...COMMANDS.values()] : [asked];
+  for (const load of loads) command.addCommand(await load());
   return command;
 }
 
 /** Runs the command line; says a failure in one sentence and leaves its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   try {
-    await program().parseAsync(argv);
+    await (await program(argv[2])).parseAsync(argv);
   } catch (error) {
     process.exitCode = report(error);
   }

@@ -48,6 +48,7 @@ async function serve(upstream: string | undefined, flags: ServeFlags): Promise<v
   const gate = await openGate(config, log);
   const told = nextSignal();
   const file = input.file ?? input.env?.["MASKGATE_CONFIG"];
+  warnOfNaN(config, log);
   const unwatch = reloadOnChange(gate, { file, load }, config, log);
   logListening(gate, config, log);
   const signal = await told;
@@ -83,6 +84,15 @@ const MODE_SAYS = {
   observe: "masked answers are counted and logged, nothing is changed",
   passthrough: "nothing is changed",
 } as const;
+
+/** `NaN` is no JSON for strict readers, and it poisons the means of clients that do read it. */
+function warnOfNaN({ routes }: Config, log: Logger): void {
+  for (const { name, translation } of routes) {
+    if (translation !== "nan") continue;
+    const says = `route ${name} sends NaN as the reward: verifiers and prime-rl would average it into every mean`;
+    logEvent(log, "warn", "translation_nan", { route: name }, says);
+  }
+}
 
 /** Whoever read the log has gone; serving goes on without it. */
 function ignoreClosedPipe(): void {}

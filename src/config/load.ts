@@ -37,6 +37,7 @@ async function readText(name: string, byFlag: boolean): Promise<string> {
   }
 }
 
-function invalid(problems: readonly Problem[], cause: unknown = problems): ProxyError {
+/** The error that says these problems, one a line. */
+export function invalid(problems: readonly Problem[], cause: unknown = problems): ProxyError {
   return new ProxyError("CONFIG_INVALID", problemText(problems), { cause });
 }

@@ -128,6 +128,9 @@ export const SCALARS = {
 /** The file's content once it has been checked. */
 export type FileConfig = z.infer<typeof fileSchema>;
 
+/** The same as it is written. */
+export type FileInput = z.input<typeof fileSchema>;
+
 /** The JSON schema of the file, for editors: what config/maskgate.schema.json holds. */
 export function configJsonSchema(): object {
   // yaml-language-server reads draft 7 best.

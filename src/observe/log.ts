@@ -16,6 +16,7 @@ export type LogEvent =
   | "config_applied"
   | "config_needs_restart"
   | "config_refused"
+  | "translation_nan"
   | "draining"
   | "stopped"
   | "internal_error";
