@@ -82,10 +82,9 @@ export class Sightings {
     let at = bytes.indexOf(needle);
     while (at >= 0) {
       const after = at + needle.length;
-      // A needle at the very end is looked at again with the next chunk.
-      if (after === bytes.length) return;
       const misses = this.#misses[n] as number;
-      if (next[bytes[after] as number] === 1 || misses === MAX_NEAR_MISSES) {
+      // A needle at the very end is looked at again with the next chunk.
+      if (next[bytes[after] ?? 0] === 1 || misses === MAX_NEAR_MISSES) {
         this.#first[n] = offset + at;
         return;
       }

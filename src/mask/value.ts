@@ -32,8 +32,6 @@ export function* isTruthy(reader: ChunkReader, value: Value): Reading<boolean> {
   const { first, start, end } = value;
   switch (first) {
     case 0x74: // true
-    case 0x4e: // NaN
-    case 0x49: // Infinity
       return true;
     case 0x66: // false
     case 0x6e: // null
@@ -44,6 +42,7 @@ export function* isTruthy(reader: ChunkReader, value: Value): Reading<boolean> {
     case 0x5b: // an array
       return (yield* reader.skipSpace({ start: start + 1, end: end - 1 })) < end - 1;
     default: {
+      // NaN and the infinities are truthy in Python; JSON.parse would refuse them.
       const number = reader.view(value) ?? (yield* reader.copy(value));
       return Number(number.toString("latin1")) !== 0;
     }

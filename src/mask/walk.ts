@@ -142,11 +142,9 @@ export class ObjectWalk {
   #settleQuote(escaped: boolean): Member | undefined {
     this.#state = escaped ? INSIDE : OUTSIDE;
     if (escaped || this.#depth !== 1 || this.#valueStart < 0) return undefined;
-    const start = this.#valueStart;
-    this.#valueStart = -1;
     return {
       name: { start: this.#quote, end: this.#stringEnd },
-      value: { start, end: this.#valueEnd },
+      value: { start: this.#valueStart, end: this.#valueEnd },
     };
   }
 }

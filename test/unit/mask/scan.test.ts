@@ -233,6 +233,7 @@ describe("signals of a route's own", () => {
     ["_x", '{"_x":"x"}'],
     ["_ng_x_y", '{"_ng_x_y":"x"}'],
     ["x", '{"\\u0078":"x"}'],
+    ["LOST", '{"\\u004c\\u004FST":"x"}'],
     ["", '{"":"x"}'],
     ["__proto__", '{"__proto__":"x"}'],
     [
