@@ -5,7 +5,7 @@ import { failureReply, type Reply } from "../http/reply.js";
 import type { RawHeaders } from "../http/headers.js";
 import type { Verdict } from "../mask/verdict.js";
 import { logEvent, type Logger, loggedPath } from "../observe/log.js";
-import { restorePrefix } from "../route/prefix.js";
+import { keepOnRoute } from "../route/location.js";
 import type { Route } from "../route/route.js";
 import type { VerifyPath } from "../route/verify-path.js";
 
@@ -84,9 +84,8 @@ export class Exchange {
 
   /** The fields with the route's prefix back in `Location`; untouched on a passthrough route, which changes nothing. */
   withOwnLocation(headers: RawHeaders): RawHeaders {
-    const { match, mode } = this.route;
-    if (match.pathPrefix === undefined || mode === "passthrough") return headers;
-    return restorePrefix(headers, match.pathPrefix, this.request.rawHeaders);
+    const { url = "/", rawHeaders } = this.request;
+    return keepOnRoute(this.route, { target: url, headers: rawHeaders }, headers);
   }
 
   /** Sends a whole reply of maskgate's own. */

@@ -6,10 +6,14 @@ import type { UpstreamAddress } from "../config/upstream.js";
 import { failureReply } from "../http/reply.js";
 import { endToEnd, type RawHeaders, tokensOf, without } from "../http/headers.js";
 import { logEvent, loggedPath } from "../observe/log.js";
+import { keepOnRoute } from "../route/location.js";
 import { chooseRoute, type Pipeline } from "./handler.js";
 import { rawHead, rawReply } from "./raw-reply.js";
 
 const OF_THE_UPGRADE: ReadonlySet<string> = new Set(["connection", "upgrade", "http2-settings"]);
+
+/** What a route makes of the fields of an answer that declines an upgrade. */
+type EditFields = (answer: RawHeaders) => RawHeaders;
 
 /** The connections that were upgraded, which the server no longer counts as its own. */
 export interface Upgrades {
@@ -24,7 +28,10 @@ export function createUpgrades(server: Server, pipeline: Pipeline, port: () => n
   const open = new Set<Duplex>();
   const target = targetOf(transport.upstream);
   const proxy = createProxyServer({ target, toProxy: true, xfwd: false });
-  proxy.on("proxyReqWs", mend);
+  const edits = new WeakMap<IncomingMessage, EditFields>();
+  proxy.on("proxyReqWs", (sent, request, socket) => {
+    mend(sent, socket, edits.get(request)!);
+  });
   proxy.on("error", (error: NodeJS.ErrnoException, request, socket) => {
     const path = loggedPath(request.url ?? "");
     const detail = `the upgrade did not reach the upstream (${error.code ?? error.message})`;
@@ -42,7 +49,9 @@ export function createUpgrades(server: Server, pipeline: Pipeline, port: () => n
       }
       open.add(socket);
       socket.once("close", () => open.delete(socket));
-      const { target: url } = chooseRoute(pipeline, port(), request);
+      const { route, target: url } = chooseRoute(pipeline, port(), request);
+      const asked = { target: request.url ?? "/", headers: request.rawHeaders };
+      edits.set(request, (answer) => keepOnRoute(route, asked, answer));
       proxy.ws(Object.assign(request, { url }), socket, head);
     },
     closeAll: () => {
@@ -79,7 +88,7 @@ function serveAsPlain(
  * What http-proxy-3 1.23.3 leaves open: it waits for the upstream although the client has gone, it lowers and joins the fields of the 101, and an answer
  * that declines the upgrade is re-framed, and left hanging when it is cut short.
  */
-function mend(sent: ClientRequest, _request: IncomingMessage, socket: Socket): void {
+function mend(sent: ClientRequest, socket: Socket, edit: EditFields): void {
   socket.once("close", () => sent.destroy());
   sent.prependOnceListener("upgrade", (answer) => {
     Object.defineProperty(answer, "headers", { value: grouped(answer.rawHeaders) });
@@ -87,14 +96,14 @@ function mend(sent: ClientRequest, _request: IncomingMessage, socket: Socket): v
   // The library adds its own listener right after this event.
   queueMicrotask(() => {
     sent.removeAllListeners("response");
-    sent.once("response", (answer) => decline(answer, socket));
+    sent.once("response", (answer) => decline(answer, socket, edit));
   });
 }
 
 /** Passes on an answer that is no 101; the connection ends after it. */
-function decline(answer: IncomingMessage, socket: Socket): void {
+function decline(answer: IncomingMessage, socket: Socket, edit: EditFields): void {
   const line = `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`;
-  socket.write(rawHead(line, [...endToEnd(answer.rawHeaders), "Connection", "close"]));
+  socket.write(rawHead(line, [...edit(endToEnd(answer.rawHeaders)), "Connection", "close"]));
   answer.once("error", () => socket.resetAndDestroy());
   answer.pipe(socket);
 }

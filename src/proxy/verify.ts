@@ -70,7 +70,7 @@ async function reply(
     await sendHeld(exchange, answer, endToEnd(rawHeaders), hold);
     logVerdict(exchange, verdict, decision);
   } else if (translation === "error") {
-    exchange.send(maskedReply(verdict, rawHeaders, status));
+    exchange.send(maskedReply(verdict, exchange.withOwnLocation(rawHeaders), status));
     logVerdict(exchange, verdict, decision, status);
   } else {
     const splice = await drive(planSplice(scan, translation), chunks);
