@@ -36,13 +36,14 @@ const OF_THE_OLD_BODY: ReadonlySet<string> = new Set([
   "retry-after",
 ]);
 
-/** Fields that were true of the bytes before some of them changed (RFC 9110 §8.8, RFC 9530). */
+/** Fields that were true of the bytes before some of them changed (RFC 9110 §8.8, RFC 9530), and a verdict that somebody else gave. */
 const OF_THE_OLD_BYTES: ReadonlySet<string> = new Set([
   "content-digest",
   "content-encoding",
   "content-md5",
   "digest",
   "etag",
+  "maskgate-verdict",
   "repr-digest",
 ]);
 
