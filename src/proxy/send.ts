@@ -38,8 +38,9 @@ export async function sendHeld(
     }
     at += chunk.length;
   }
-  reply.end();
+  // In this order: Node 22.23 sends the last chunk of a corked reply before the others when it is ended first.
   if (corked) reply.uncork();
+  reply.end();
 }
 
 function drained(reply: ServerResponse): Promise<void> {
