@@ -95,17 +95,15 @@ function masked(kind: string, reason: string) {
   return { reward: 0, mask_sample: true, failure_kind: kind, failure_reason: reason };
 }
 
-// Both timers start in one turn of the loop, so the shorter one always wins, on a busy machine too.
+// One timer for whichever comes first: of two, a busy machine may fire the later one first.
 function reset(timeoutSeconds: number): Promise<Episode> {
+  const limitMs = timeoutSeconds * 1000;
+  const [afterMs, outcome]: [number, Episode] =
+    limitMs < RESET_MS
+      ? [limitMs, `reset timed out after ${timeoutSeconds} s`]
+      : [RESET_MS, "ready"];
   return new Promise((resolve) => {
-    const limit = setTimeout(() => {
-      clearTimeout(simulator);
-      resolve(`reset timed out after ${timeoutSeconds} s`);
-    }, timeoutSeconds * 1000);
-    const simulator = setTimeout(() => {
-      clearTimeout(limit);
-      resolve("ready");
-    }, RESET_MS);
+    setTimeout(resolve, afterMs, outcome);
   });
 }
 
