@@ -1,9 +1,6 @@
-import { once } from "node:events";
-import type { Transform } from "node:stream";
 import * as zlib from "node:zlib";
 import { ProxyError } from "../errors.js";
-
-type Decoder = Transform & { readonly bytesWritten: number };
+import { type Decoder, unpack } from "../proxy/unpack.js";
 
 /**
  * The text of a zstd file, frame after frame.
@@ -21,60 +18,5 @@ export async function* unpackZstd(
       `${file}: Node ${process.versions.node} cannot read zstd; use Node 22.15 or later, or: zstd -dc ${file} | maskgate plan -`,
     );
   }
-  let frames = new Frames(create());
-  for await (const chunk of packed) {
-    for (let rest: Buffer | undefined = chunk; rest !== undefined;) {
-      const left: Buffer | undefined = await frames.feed(rest);
-      yield* frames.take();
-      if (left !== undefined) frames = new Frames(create());
-      rest = left;
-    }
-  }
-  await frames.close();
-  yield* frames.take();
-}
-
-/**
- * One decoder. Node's ends without a word behind a frame that does not end with a chunk (seen in 22.23 and 24.21), so what it did not take is handed
- * back for the next one.
- */
-class Frames {
-  readonly #decoder: Decoder;
-  #text: Buffer[] = [];
-  #fed = 0;
-
-  constructor(decoder: Decoder) {
-    this.#decoder = decoder;
-    decoder.on("data", (text: Buffer) => this.#text.push(text));
-  }
-
-  /** Resolves to the part of the chunk that lies behind the end of a frame, if any. */
-  async feed(chunk: Buffer): Promise<Buffer | undefined> {
-    const decoder = this.#decoder;
-    this.#fed += chunk.length;
-    await new Promise<void>((resolve, reject) => {
-      decoder.once("error", reject);
-      decoder.write(chunk, () => {
-        decoder.off("error", reject);
-        resolve();
-      });
-    });
-    const behind = this.#fed - decoder.bytesWritten;
-    if (behind === 0) return undefined;
-    if (!decoder.readableEnded) await once(decoder, "end");
-    return chunk.subarray(chunk.length - behind);
-  }
-
-  /** The text decoded since the last call. */
-  take(): Buffer[] {
-    const text = this.#text;
-    this.#text = [];
-    return text;
-  }
-
-  /** Resolves when all is decoded; rejects when a frame was cut short (Node 22 does not notice). */
-  async close(): Promise<void> {
-    this.#decoder.end();
-    if (!this.#decoder.readableEnded) await once(this.#decoder, "end");
-  }
+  yield* unpack(packed, { create: () => create(), manyFrames: true });
 }

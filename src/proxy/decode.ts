@@ -1,30 +1,35 @@
-import { Readable, type Transform } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { ProxyError } from "../errors.js";
 import { mapValues, type RawHeaders, tokensOf } from "../http/headers.js";
 import { type Chunks, Hold, type HoldBudget } from "./hold.js";
-
-type Decoder = (first: Buffer) => Transform;
+import { type Decoder, unpack, type Unpacking } from "./unpack.js";
 
 /** The low four bits of zlib's first byte name deflate, and both first bytes together are a multiple of 31 (RFC 1950 §2.2). */
 function isZlib(first: Buffer): boolean {
   return first.length > 1 && (first[0]! & 0x0f) === 8 && first.readUInt16BE(0) % 31 === 0;
 }
 
-const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
-  ["gzip", () => zlib.createGunzip()],
-  ["x-gzip", () => zlib.createGunzip()],
-  ["br", () => zlib.createBrotliDecompress()],
-  // Some servers send raw deflate under this name (RFC 9110 §8.4.1.2).
-  ["deflate", (first) => (isZlib(first) ? zlib.createInflate() : zlib.createInflateRaw())],
+const gzip: Unpacking = { create: () => zlib.createGunzip(), manyFrames: true };
+
+// Clients read no second frame of br and deflate, and there is none in their formats (RFC 7932, RFC 1950).
+const UNPACKINGS: ReadonlyMap<string, Unpacking> = new Map<string, Unpacking>([
+  ["gzip", gzip],
+  ["x-gzip", gzip],
+  ["br", { create: () => zlib.createBrotliDecompress(), manyFrames: false }],
+  [
+    "deflate",
+    {
+      // Some servers send raw deflate under this name (RFC 9110 §8.4.1.2).
+      create: (first) => (isZlib(first) ? zlib.createInflate() : zlib.createInflateRaw()),
+      manyFrames: false,
+    },
+  ],
   ...zstd(),
 ]);
 
-function zstd(): [string, Decoder][] {
-  const create = (zlib as unknown as { createZstdDecompress?: () => Transform })
-    .createZstdDecompress;
-  return create === undefined ? [] : [["zstd", create]];
+function zstd(): [string, Unpacking][] {
+  const { createZstdDecompress: create } = zlib as { createZstdDecompress?: () => Decoder };
+  return create === undefined ? [] : [["zstd", { create: () => create(), manyFrames: true }]];
 }
 
 /** The codings of an answer in the order they were applied; empty when its bytes are plain. */
@@ -47,7 +52,7 @@ export function offerReadable(headers: RawHeaders): RawHeaders {
 
 function isReadable(coding: string): boolean {
   const name = coding.toLowerCase();
-  return name === "" || name === "identity" || DECODERS.has(name);
+  return name === "" || name === "identity" || UNPACKINGS.has(name);
 }
 
 /**
@@ -80,15 +85,12 @@ export async function decode(
 }
 
 async function undo(from: Chunks, coding: string, into: Hold): Promise<void> {
-  const create = DECODERS.get(coding);
-  if (create === undefined) {
+  const unpacking = UNPACKINGS.get(coding);
+  if (unpacking === undefined) {
     throw new ProxyError("ANSWER_UNREADABLE", `the answer's coding "${coding}" cannot be read`);
   }
-  const first = from.count === 0 ? Buffer.alloc(0) : await from.chunk(0);
   try {
-    await pipeline(Readable.from(inOrder(from)), create(first), async (plain) => {
-      for await (const chunk of plain as AsyncIterable<Buffer>) await into.push(chunk);
-    });
+    for await (const plain of unpack(inOrder(from), unpacking)) await into.push(plain);
   } catch (cause) {
     if (cause instanceof ProxyError) throw cause;
     throw new ProxyError("ANSWER_UNREADABLE", `the answer is no whole ${coding} data`, { cause });

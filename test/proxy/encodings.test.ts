@@ -1,9 +1,11 @@
 import zlib from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { endToEnd, valuesOf } from "../helpers/http-bytes.js";
-import { answer, chunkedAnswer, MASKED, SCORED, verify } from "../helpers/messages.js";
+import { answer, chunkedAnswer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
+import { startProxy } from "../helpers/proxy.js";
 import { rawRequest } from "../helpers/raw-client.js";
 import { through } from "../helpers/through.js";
+import { startUpstream } from "../helpers/upstream.js";
 
 const zstd = (zlib as { zstdCompressSync?: (data: Buffer) => Buffer }).zstdCompressSync;
 
@@ -35,6 +37,7 @@ if (zstd !== undefined)
   Object.assign(READABLE, [
     ...READABLE,
     ["zstd", "zstd", (text: string) => zstd(Buffer.from(text))],
+    ["zstd in two frames", "zstd", (text: string) => Buffer.concat(halves(text).map(zstd))],
   ]);
 
 const coded = (coding: string, bytes: Buffer): Buffer =>
@@ -55,6 +58,24 @@ describe("a masked answer", () => {
     const { reply } = await through(chunkedAnswer(parts, [["Content-Encoding", "gzip"]]));
     expect(reply.status).toBe(503);
   });
+
+  it.each(READABLE)(
+    "in %s, cut into two chunks anywhere, becomes the error",
+    async (_, coding, encode) => {
+      const bytes = encode(MASKED);
+      const upstream = await startUpstream(async ({ whole, received, write }) => {
+        await whole;
+        const at = Number(received.target.split("?")[1]);
+        const parts = [bytes.subarray(0, at), bytes.subarray(at)];
+        write(chunkedAnswer(parts, [["Content-Encoding", coding]]));
+      });
+      const proxy = await startProxy(upstream);
+      for (let at = 1; at < bytes.length; at += bytes.length > 200 ? 7 : 1) {
+        const reply = await rawRequest(proxy.url, request("POST", `/verify?${at}`, { body: "{}" }));
+        expect([at, reply.status]).toEqual([at, 503]);
+      }
+    },
+  );
 
   it("whose codings stand in two lines becomes the error", async () => {
     const bytes = zlib.gzipSync(zlib.brotliCompressSync(MASKED));
@@ -99,6 +120,22 @@ const UNREADABLE: readonly (readonly [name: string, coding: string, bytes: Buffe
   ["gzip without its last byte", "gzip", GZIP.subarray(0, -1)],
   ["damaged gzip", "gzip", damaged],
   ["br cut in half", "br", zlib.brotliCompressSync(MASKED).subarray(0, 40)],
+  // Clients read no further than the first end; a decoder that does the same would not see what a more curious one does.
+  ...(
+    [
+      ["br", zlib.brotliCompressSync],
+      ["deflate", zlib.deflateSync],
+    ] as const
+  ).flatMap(([coding, pack]): [string, string, Buffer][] => [
+    [`a mask in ${coding} behind the end`, coding, Buffer.concat([pack(SCORED), pack(MASKED)])],
+    [`bytes behind the end of ${coding}`, coding, Buffer.concat([pack(SCORED), Buffer.from("x")])],
+  ]),
+  ["gzip behind zero bytes", "gzip", Buffer.concat([zlib.gzipSync(SCORED), Buffer.alloc(9), GZIP])],
+  [
+    "bytes behind the end of gzip",
+    "gzip",
+    Buffer.concat([zlib.gzipSync(SCORED), Buffer.from("xyz")]),
+  ],
   ["plain text that calls itself gzip", "gzip", Buffer.from(MASKED)],
   ["1 GB in gzip", "gzip", BOMB],
   [
