@@ -15,6 +15,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 /** Fields that `Connection` cannot name away: without them the message would have another meaning or another length. */
 const NEVER_NAMED: ReadonlySet<string> = new Set(["host", "content-length", "transfer-encoding"]);
 
+const NONE: readonly string[] = [];
+
 /** The values of every field of this name (lower case), in order. */
 export function valuesOf(headers: RawHeaders, name: string): string[] {
   const values: string[] = [];
@@ -35,8 +37,10 @@ export function hasHeader(headers: RawHeaders, name: string): boolean {
 }
 
 /** The comma-separated members of every field of this name, trimmed and in lower case. */
-export function tokensOf(headers: RawHeaders, name: string): string[] {
-  return valuesOf(headers, name)
+export function tokensOf(headers: RawHeaders, name: string): readonly string[] {
+  const values = valuesOf(headers, name);
+  if (values.length === 0) return NONE;
+  return values
     .flatMap((value) => value.split(","))
     .map((token) => token.trim().toLowerCase())
     .filter((token) => token !== "");

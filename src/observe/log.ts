@@ -23,16 +23,19 @@ export type LogEvent =
 
 export type { Logger };
 
-/** One line: the fields of an event under its name, and a sentence for people. */
+/** One line: the fields of an event under its name, and a sentence for people. Fields given as a function are made only for a line that is written. */
 export function logEvent(
   log: Logger,
   level: Exclude<LogLevel, "silent">,
   event: LogEvent,
-  fields: Readonly<Record<string, unknown>>,
+  fields: LogFields | (() => LogFields),
   message: string,
 ): void {
-  if (log.isLevelEnabled(level)) log[level]({ event, ...fields }, message);
+  if (!log.isLevelEnabled(level)) return;
+  log[level]({ event, ...(typeof fields === "function" ? fields() : fields) }, message);
 }
+
+type LogFields = Readonly<Record<string, unknown>>;
 
 /** What a request is called in the log: its path without the query, which may carry tokens, on one line and cut. */
 export function loggedPath(target: string): string {

@@ -3,6 +3,7 @@ import https from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { UpstreamAddress } from "../config/upstream.js";
+import { valuesOf } from "../http/headers.js";
 
 /**
  * How long a connection may have been idle and still be used, in milliseconds. uvicorn ends idle connections after 5 s (Gym's launcher: 30 s), other
@@ -68,8 +69,7 @@ export function createPool(upstream: UpstreamAddress): UpstreamPool {
 }
 
 function hintOf(socket: Duplex & { _httpMessage?: { res?: http.IncomingMessage } }): number {
-  const hint = /(?:^|[,\s])timeout=(\d+)/i.exec(
-    String(socket._httpMessage?.res?.headers["keep-alive"] ?? ""),
-  );
-  return hint === null ? Number.POSITIVE_INFINITY : Number(hint[1]) * 1000;
+  const [hint = ""] = valuesOf(socket._httpMessage?.res?.rawHeaders ?? [], "keep-alive");
+  const seconds = /(?:^|[,\s])timeout=(\d+)/i.exec(hint);
+  return seconds === null ? Number.POSITIVE_INFINITY : Number(seconds[1]) * 1000;
 }

@@ -86,10 +86,12 @@ export function createHandler(
     reply.once("close", () => {
       exchange.closed = true;
       if (reply.writableFinished) {
-        logEvent(log, "debug", "request", exchange.fields({ status: reply.statusCode }), "served");
+        const fields = () => exchange.fields({ status: reply.statusCode });
+        logEvent(log, "debug", "request", fields, "served");
       } else {
         abort();
-        logEvent(log, "debug", "client_gone", exchange.fields({ status: 499 }), "the client left");
+        const fields = () => exchange.fields({ status: 499 });
+        logEvent(log, "debug", "client_gone", fields, "the client left");
       }
       entrance.onClosed();
     });
