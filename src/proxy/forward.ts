@@ -5,6 +5,7 @@ import { ProxyError } from "../errors.js";
 import { failureOf, wasRefused } from "../http/failure.js";
 import { hasBody, type RawHeaders } from "../http/headers.js";
 import type { UpstreamPool } from "./agent.js";
+import { hearOut } from "./hear-out.js";
 import { MAX_HEADER_BYTES } from "./limits.js";
 
 const CONNECT_RETRY_EVERY_MS = 250;
@@ -84,6 +85,7 @@ export function forward(
       setImmediate(() => sent.flushHeaders());
     };
     sent.once("socket", (socket) => {
+      hearOut(socket);
       if (socket.connecting)
         socket.once(transport.upstream.secure ? "secureConnect" : "connect", start);
       else start();
