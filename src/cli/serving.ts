@@ -1,0 +1,99 @@
+import { pino } from "pino";
+import type { Config } from "../config/config.js";
+import { type ConfigInput, loadConfig } from "../config/load.js";
+import { createLogger, logEvent, type Logger } from "../observe/log.js";
+import { type Gate, openGate } from "../proxy/gate.js";
+import { reloadOnChange } from "./reload.js";
+import { stopGate } from "./stop.js";
+
+/** The log of this process, and how to write out the rest of it before the end. */
+export interface ProcessLog {
+  readonly log: Logger;
+  flush(): void;
+}
+
+/** The log on stderr: lines for people on a terminal, else JSON. */
+export function openLog({ logLevel }: Config): ProcessLog {
+  const destination = pino.destination({ dest: 2, sync: false });
+  destination.on("error", ignoreClosedPipe);
+  const log = createLogger({ level: logLevel, readable: process.stderr.isTTY, destination });
+  return { log, flush: () => destination.flushSync() };
+}
+
+/** A proxy that serves clients and follows its configuration file. */
+export interface Serving {
+  readonly gate: Gate;
+  /** Lets what is in flight finish, `drainMs` at most; a second signal ends it. */
+  stop(signal: NodeJS.Signals): Promise<void>;
+  /** Ends everything at once. */
+  close(): Promise<void>;
+}
+
+/**
+ * Stands in front of the upstream, listening, with the log saying so.
+ *
+ * @throws {ProxyError} LISTEN_FAILED when it cannot listen there.
+ */
+export async function startServing(
+  input: ConfigInput,
+  config: Config,
+  log: Logger,
+): Promise<Serving> {
+  const gate = await openGate(config, log);
+  const file = input.file ?? input.env?.["MASKGATE_CONFIG"];
+  const load = async (): Promise<Config> => (await loadConfig(input)).config;
+  warnOfNaN(config, log);
+  const unwatch = reloadOnChange(gate, { file, load }, config, log);
+  logListening(gate, config, log);
+  return {
+    gate,
+    stop: async (signal) => {
+      unwatch();
+      await stopGate(gate, signal, config.drainMs, log);
+    },
+    close: async () => {
+      unwatch();
+      await gate.close();
+    },
+  };
+}
+
+function logListening(gate: Gate, { upstream, routes }: Config, log: Logger): void {
+  const [first] = routes;
+  const forAll = first === undefined || Object.keys(first.match).length === 0;
+  const mode = forAll ? (first?.mode ?? "passthrough") : "routes";
+  const says =
+    mode === "routes" ? `${routes.length} routes, the first that matches wins` : MODE_SAYS[mode];
+  const fields = {
+    url: gate.url,
+    urls: gate.urls,
+    upstream: upstream.url,
+    mode,
+    routes: routes.map(({ name }) => name),
+  };
+  logEvent(
+    log,
+    "info",
+    "listening",
+    fields,
+    `maskgate listens on ${gate.urls.join(" and ")} in front of ${upstream.url} (${mode}: ${says})`,
+  );
+}
+
+const MODE_SAYS = {
+  strict: "a masked answer becomes HTTP 503 with the reason",
+  observe: "masked answers are counted and logged, nothing is changed",
+  passthrough: "nothing is changed",
+} as const;
+
+/** `NaN` is no JSON for strict readers, and it poisons the means of clients that do read it. */
+function warnOfNaN({ routes }: Config, log: Logger): void {
+  for (const { name, translation } of routes) {
+    if (translation !== "nan") continue;
+    const says = `route ${name} sends NaN as the reward: verifiers and prime-rl would average it into every mean`;
+    logEvent(log, "warn", "translation_nan", { route: name }, says);
+  }
+}
+
+/** Whoever read the log has gone; serving goes on without it. */
+function ignoreClosedPipe(): void {}
