@@ -16,6 +16,7 @@ export interface Gate {
   readonly urls: readonly string[];
   /**
    * Applies to requests that arrive from now on; those in flight keep the route they started with. Listeners that are new open, those that are gone drain.
+   * Nothing happens once the proxy is being stopped.
    *
    * @throws {ProxyError} LISTEN_FAILED when a new one cannot listen; nothing has changed then.
    */
@@ -61,13 +62,15 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
     live: () => live,
   };
 
-  /** Opens what is wanted and not there yet; all of it or nothing. */
-  const openDoors = async (wanted: readonly Listen[]): Promise<Map<string, Door>> => {
+  /** Opens what is wanted and not there yet, all of it or nothing; what is new goes by the new routes from its first request on. */
+  const openDoors = async (upcoming: LiveConfig): Promise<Map<string, Door>> => {
+    const before = live;
+    const ahead = { ...pipeline, live: () => (live === before ? upcoming : live) };
     const next = new Map<string, Door>();
     const opened: Door[] = [];
     try {
-      for (const [key, listen] of keyed(wanted)) {
-        const door = doors.get(key) ?? (await openDoor(listen, pipeline));
+      for (const [key, listen] of keyed(upcoming.listen)) {
+        const door = doors.get(key) ?? (await openDoor(listen, ahead));
         if (!doors.has(key)) opened.push(door);
         next.set(key, door);
       }
@@ -78,7 +81,7 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
     return next;
   };
 
-  doors = await openDoors(config.listen).catch((error: unknown) => {
+  doors = await openDoors(config).catch((error: unknown) => {
     pool.close();
     throw error;
   });
@@ -86,7 +89,9 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
   const everyDoor = (): Door[] => [...doors.values(), ...leaving];
   const urls = (): string[] => [...doors.values()].map((door) => door.url);
 
+  let ending = false;
   const drain = async (): Promise<void> => {
+    ending = true;
     await Promise.all(everyDoor().map((door) => door.drain()));
     pool.close();
   };
@@ -98,7 +103,12 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
       return urls();
     },
     apply: async (next) => {
-      const opened = await openDoors(next.listen);
+      const opened = await openDoors(next);
+      if (ending) {
+        const late = [...opened.values()].filter((door) => !everyDoor().includes(door));
+        await Promise.all(late.map((door) => door.close()));
+        return;
+      }
       for (const [key, door] of doors) {
         if (opened.has(key)) continue;
         leaving.add(door);
@@ -109,6 +119,7 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
     },
     drain,
     close: async () => {
+      ending = true;
       await Promise.all(everyDoor().map((door) => door.close()));
       pool.close();
     },
