@@ -15,6 +15,8 @@ export interface Recipe {
   readonly name: string;
   /** Packages added without their dependencies and whatever Python they ask for. */
   readonly bare?: readonly string[];
+  /** Where `requirements/` and `python/` lie; default: beside this file. */
+  readonly folder?: string;
   /** A script of `python/` that is run last: what it imports or makes is then there. */
   readonly prepare: string;
 }
@@ -51,8 +53,9 @@ export async function ensureVenv(
   python: Python,
   say: (line: string) => void,
 ): Promise<Venv> {
-  const requirements = join(HERE, "requirements", `${recipe.name}.txt`);
-  const prepare = join(HERE, "python", recipe.prepare);
+  const { folder: home = HERE } = recipe;
+  const requirements = join(home, "requirements", `${recipe.name}.txt`);
+  const prepare = join(home, "python", recipe.prepare);
   const parts = [await readFile(requirements, "utf8"), await readFile(prepare, "utf8")];
   const folder = cacheFolder(recipe.name, [recipe.bare ?? [], python, ...parts]);
   const uv = await ensureUv(python, say);
