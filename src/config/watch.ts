@@ -4,13 +4,26 @@ import { unwatchFile, watchFile } from "node:fs";
  * How often the file is looked at, in milliseconds. Looking sees edits in place, by rename and by the symbolic links of Kubernetes ConfigMaps, and it sees them
  * on network file systems, where the kernel tells nobody of changes made elsewhere.
  */
-const LOOK_EVERY_MS = 250;
+const LOOK_EVERY_MS = 100;
 
-/** Calls `onChange` whenever the file has become another one or has other bytes; not while it is missing. Returns how to stop. */
+/**
+ * How long the file must have stayed as it is, in milliseconds: the first half of a file that is being written in place may be a valid one, with fewer
+ * routes or another percentage.
+ */
+const SETTLED_MS = 250;
+
+/** Calls `onChange` whenever the file has become another one or has other bytes, and has settled; not while it is missing. Returns how to stop. */
 export function watchConfig(file: string, onChange: () => void): () => void {
+  let settling: NodeJS.Timeout | undefined;
   const look = (now: { readonly ino: number }): void => {
-    if (now.ino !== 0) onChange();
+    clearTimeout(settling);
+    if (now.ino === 0) return;
+    settling = setTimeout(onChange, SETTLED_MS);
+    settling.unref();
   };
   watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, look);
-  return () => unwatchFile(file, look);
+  return () => {
+    clearTimeout(settling);
+    unwatchFile(file, look);
+  };
 }
