@@ -35,8 +35,10 @@ export interface EvaluationOptions {
   /** Where the resources server, or maskgate before it, is to be reached. */
   readonly resourcesUrl: string;
   readonly modelUrl: string;
-  /** Further snippets, added below `vf-eval.toml`. */
+  /** Further snippets. A table that `vf-eval.toml` has already stands in its place; others are added below. */
   readonly snippets?: readonly string[];
+  /** Further words on the command line, such as `-r 8`. */
+  readonly args?: readonly string[];
 }
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
@@ -54,7 +56,7 @@ export async function evaluate(options: EvaluationOptions): Promise<Evaluation> 
     const printed = await runProgram({
       name: "vf-eval",
       command: join(venv.bin, "vf-eval"),
-      args: ["@", "vf-eval.toml", "--run.dir", "run"],
+      args: ["@", "vf-eval.toml", "--run.dir", "run", ...(options.args ?? [])],
       cwd: folder,
       env,
     });
@@ -80,7 +82,16 @@ async function fillSnippets(options: EvaluationOptions): Promise<string> {
   return Object.entries(values).reduce((text, [example, value]) => {
     if (!text.includes(example)) throw new Error(`no ${example} in the snippets`);
     return text.replace(example, value);
-  }, texts.join("\n"));
+  }, mergeTables(texts));
+}
+
+/** One file of several: a later table of the same name replaces the earlier one. */
+function mergeTables(texts: readonly string[]): string {
+  const tables = new Map<string, string>();
+  for (const table of texts.flatMap((text) => text.trim().split(/\n(?=\[)/))) {
+    tables.set(/^\[.*\]/.exec(table)?.[0] ?? "", table.trim());
+  }
+  return `${[...tables.values()].join("\n\n")}\n`;
 }
 
 function readPrinted(printed: string): { lines: string[]; summary: string } {
