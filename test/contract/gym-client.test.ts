@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withoutClock } from "./clock.js";
 import { startMaskgate } from "./maskgate.js";
 import {
   askWithGym,
@@ -103,14 +104,4 @@ async function sessionRequests(): Promise<GymRequest[]> {
       { ...request, server: "maskgate" },
     ]),
   ];
-}
-
-function withoutClock(answer: GymAnswer | undefined) {
-  const headers = answer?.headers.map(([name, value]) => {
-    if (name === "date") return [name, value.replace(/^\w{3}, \d\d .* GMT$/, "a date")];
-    if (name === "set-cookie")
-      return [name, value.replace(/\.[\w-]+\.[\w-]+;/, ".time.signature;")];
-    return [name, value];
-  });
-  return { ...answer, headers };
 }

@@ -10,6 +10,11 @@ export interface Maskgate {
   logged(event: string): Record<string, unknown>[];
 }
 
+/** The path of a configuration that the documentation shows. */
+export function snippet(name: string): string {
+  return fileURLToPath(new URL(`snippets/${name}`, import.meta.url));
+}
+
 const BIN = fileURLToPath(new URL("../../bin/maskgate.js", import.meta.url));
 
 /** Starts `maskgate serve UPSTREAM --port 0 …` and waits until it says where it listens. */

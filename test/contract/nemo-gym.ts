@@ -53,6 +53,9 @@ export interface GymReading {
 /** The server class of `gridsim_v1`. */
 export const GRIDSIM = "gridsim_v1.app:GridSimServer";
 
+/** The server class of nemo-gym's own equivalence_llm_judge, whose judge is the model server `policy_model`. */
+export const JUDGED = "resources_servers.equivalence_llm_judge.app:LLMJudgeResourcesServer";
+
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 
 /** Starts a real resources server on a free loopback port and waits until it listens. */
@@ -120,6 +123,16 @@ export function modelResponse(text: string): Row {
     tool_choice: "auto",
     tools: [],
     status: "completed",
+  };
+}
+
+/** A row of equivalence_llm_judge. */
+export function question(text: string, expected: string) {
+  const content = `Answer the following question inside \\boxed{}.\n\n${text}`;
+  return {
+    responses_create_params: { input: [{ role: "user", content }] },
+    question: text,
+    expected_answer: expected,
   };
 }
 

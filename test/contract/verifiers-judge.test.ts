@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startMaskgate } from "./maskgate.js";
 import type { Maskgate } from "./maskgate.js";
-import { modelServer, startResourcesServer } from "./nemo-gym.js";
+import { JUDGED, modelServer, question, startResourcesServer } from "./nemo-gym.js";
 import { lacks } from "./peers.js";
 import { showProgramsOfFailedTests } from "./programs.js";
 import { startChatModel, startJudge } from "./stand-in.js";
 import { evaluate, showEvaluation } from "./verifiers.js";
 import type { Evaluation } from "./verifiers.js";
 
-const JUDGED = "resources_servers.equivalence_llm_judge.app:LLMJudgeResourcesServer";
 const PLAYED = question("Who proposed the theory of evolution by natural selection?", "darwin");
 const LOST = question("Which star heats the surface waters?", "the sun");
 
@@ -97,12 +96,3 @@ describe.skipIf(lacks("verifiers", "nemo-gym"))("a judge that fails", () => {
     expect(withoutJudge.summary).toMatch(/^1\/1 .* reward — · err 1\.00$/);
   });
 });
-
-function question(text: string, expected: string) {
-  const content = `Answer the following question inside \\boxed{}.\n\n${text}`;
-  return {
-    responses_create_params: { input: [{ role: "user", content }] },
-    question: text,
-    expected_answer: expected,
-  };
-}
