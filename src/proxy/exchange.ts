@@ -7,6 +7,7 @@ import type { Verdict } from "../mask/verdict.js";
 import { logEvent, type Logger, loggedPath } from "../observe/log.js";
 import { keepOnRoute } from "../route/location.js";
 import type { Route } from "../route/route.js";
+import { rawReply } from "./raw-reply.js";
 import type { VerifyPath } from "../route/verify-path.js";
 
 /** What an exchange is made from. */
@@ -34,6 +35,7 @@ export class Exchange {
   verdict: Verdict["verdict"] | undefined;
   readonly #started = performance.now();
   readonly #isDraining: () => boolean;
+  #writtenBefore: number | undefined;
 
   constructor({ request, reply, route, verify, log }: ExchangeParts, isDraining: () => boolean) {
     this.request = request;
@@ -74,6 +76,7 @@ export class Exchange {
     reply.sendDate = false;
     if (this.#isDraining()) reply.shouldKeepAlive = false;
     if (reply.shouldKeepAlive && request.httpVersion === "1.1") reply.removeHeader("connection");
+    this.#writtenBefore = reply.socket?.bytesWritten;
     try {
       reply.writeHead(status, phrase, headers as string[]);
       return true;
@@ -119,10 +122,15 @@ export class Exchange {
     this.send(reply);
   }
 
-  /** Breaks the connection off, so that what was sent so far can never be taken for a whole answer. */
+  /**
+   * Breaks the connection off, so that what was sent so far can never be taken for a whole answer. Where nothing of it has left yet the client is told,
+   * because Gym's client sends a request again and again whose connection just closes (server_utils.py:383).
+   */
   breakOff(error: ProxyError): void {
     if (this.closed) return;
     logEvent(this.log, "warn", "upstream_error", this.fields({ code: error.code }), error.message);
-    this.reply.socket?.resetAndDestroy();
+    const { socket } = this.reply;
+    if (socket === null || socket.bytesWritten !== this.#writtenBefore) socket?.resetAndDestroy();
+    else socket.end(rawReply(failureReply(error.code, error.message)));
   }
 }
