@@ -5,6 +5,7 @@ import { createLogger, logEvent, type Logger } from "../observe/log.js";
 import { type Gate, openGate } from "../proxy/gate.js";
 import { reloadOnChange } from "./reload.js";
 import { stopGate } from "./stop.js";
+import { warnOfNaN } from "./warn-nan.js";
 
 /** The log of this process, and how to write out the rest of it before the end. */
 export interface ProcessLog {
@@ -42,7 +43,7 @@ export async function startServing(
   const gate = await openGate(config, log);
   const file = input.file ?? input.env?.["MASKGATE_CONFIG"];
   const load = async (): Promise<Config> => (await loadConfig(input)).config;
-  warnOfNaN(config, log);
+  warnOfNaN(config.routes, [], log);
   const unwatch = reloadOnChange(gate, { file, load }, config, log);
   logListening(gate, config, log);
   return {
@@ -87,13 +88,5 @@ const MODE_SAYS = {
 } as const;
 
 /** `NaN` is no JSON for strict readers, and it poisons the means of clients that do read it. */
-function warnOfNaN({ routes }: Config, log: Logger): void {
-  for (const { name, translation } of routes) {
-    if (translation !== "nan") continue;
-    const says = `route ${name} sends NaN as the reward: verifiers and prime-rl would average it into every mean`;
-    logEvent(log, "warn", "translation_nan", { route: name }, says);
-  }
-}
-
 /** Whoever read the log has gone; serving goes on without it. */
 function ignoreClosedPipe(): void {}

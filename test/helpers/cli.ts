@@ -18,6 +18,10 @@ export interface Running {
   readonly child: ChildProcess;
   /** The first log line of this event. */
   event(name: string): Promise<LogLine>;
+  /** The line that `find` picks of all that was logged, as soon as it does; `wanted` is what an error calls it. */
+  until(find: (logs: readonly LogLine[]) => LogLine | undefined, wanted: string): Promise<LogLine>;
+  /** What was logged so far. */
+  readonly logs: readonly LogLine[];
   readonly finished: Promise<Finished>;
 }
 
@@ -42,25 +46,32 @@ export function startCli(args: readonly string[]): Running {
     if (child.exitCode === null) child.kill("SIGKILL");
     await finished;
   });
+  const logs = (): LogLine[] =>
+    stderr
+      .split("\n")
+      .slice(0, -1)
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line) as LogLine);
+  const until: Running["until"] = async (find, wanted) =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = find(logs());
+        if (found !== undefined) resolve(found);
+        else if (child.exitCode === null) return;
+        else reject(new Error(`ended with ${child.exitCode} before "${wanted}": ${stderr}`));
+        watchers.delete(look);
+      };
+      watchers.add(look);
+      look();
+    });
   return {
     child,
     finished,
-    event: async (name) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          const lines = stderr.split("\n").slice(0, -1);
-          const found = lines
-            .filter((line) => line.startsWith("{"))
-            .map((line) => JSON.parse(line) as LogLine)
-            .find((line) => line["event"] === name);
-          if (found !== undefined) resolve(found);
-          else if (child.exitCode === null) return;
-          else reject(new Error(`ended with ${child.exitCode} before "${name}": ${stderr}`));
-          watchers.delete(look);
-        };
-        watchers.add(look);
-        look();
-      }),
+    until,
+    get logs() {
+      return logs();
+    },
+    event: async (name) => until((written) => written.find((line) => line["event"] === name), name),
   };
 }
 
