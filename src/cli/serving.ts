@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import type { Config } from "../config/config.js";
-import { type ConfigInput, loadConfig } from "../config/load.js";
+import { configFile, type ConfigInput, loadConfig } from "../config/load.js";
 import { createLogger, logEvent, type Logger } from "../observe/log.js";
 import { type Gate, openGate } from "../proxy/gate.js";
 import { reloadOnChange } from "./reload.js";
@@ -41,7 +41,7 @@ export async function startServing(
   log: Logger,
 ): Promise<Serving> {
   const gate = await openGate(config, log);
-  const file = input.file ?? input.env?.["MASKGATE_CONFIG"];
+  const file = configFile(input);
   const load = async (): Promise<Config> => (await loadConfig(input)).config;
   warnOfNaN(config.routes, [], log);
   const unwatch = reloadOnChange(gate, { file, load }, config, log);

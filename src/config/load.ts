@@ -5,14 +5,19 @@ import { type ConfigInput, type Loaded, resolveConfig } from "./resolve.js";
 
 export type { ConfigInput, Loaded, Sources } from "./resolve.js";
 
+/** The file that the configuration is read from, and so the one to watch: undefined where neither a flag nor the environment names one. */
+export function configFile({ file, env }: ConfigInput): string | undefined {
+  const named = env?.["MASKGATE_CONFIG"];
+  return file ?? (named === "" ? undefined : named);
+}
+
 /**
  * The configuration that flags, environment and file make together. Reads the file again at each call.
  *
  * @throws {ProxyError} CONFIG_INVALID with every problem in its message, one a line, and the list of them as its cause.
  */
 export async function loadConfig(input: ConfigInput): Promise<Loaded> {
-  const named = input.env?.["MASKGATE_CONFIG"];
-  const name = input.file ?? (named === "" ? undefined : named);
+  const name = configFile(input);
   const text = name === undefined ? undefined : await readText(name, input.file !== undefined);
   const result = resolveConfig(
     input,
