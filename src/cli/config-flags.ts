@@ -5,10 +5,17 @@ import type { Flags } from "../config/settings.js";
 /** What the flags that describe a configuration are read into, as they were typed. */
 export type ConfigFlags = Omit<Flags, "upstream"> & { readonly config?: string };
 
+/** How an upstream is written. */
+export const UPSTREAM_FORMS = "http://HOST:PORT, https://HOST:PORT or unix:/PATH/TO.sock";
+
 /** The same command, which now takes an upstream and every flag of the configuration but `--port`. */
 export function withConfigFlags(command: Command): Command {
+  return withConfigOptions(command.argument("[upstream]", `the server: ${UPSTREAM_FORMS}`));
+}
+
+/** The same command, which now takes every flag of the configuration but `--port`, and no upstream. */
+export function withConfigOptions(command: Command): Command {
   return command
-    .argument("[upstream]", "the server: http://HOST:PORT, https://HOST:PORT or unix:/PATH/TO.sock")
     .option("-c, --config <file>", "read this YAML or JSON file")
     .option("--host <host>", "the address to listen on (default: 127.0.0.1)")
     .option(

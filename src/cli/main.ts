@@ -8,6 +8,7 @@ const USAGE = 2;
 /** Each is loaded only when it is asked for, or when all are to be listed: `serve` then listens sooner. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["serve", async () => (await import("./serve.js")).serveCommand()],
+  ["run", async () => (await import("./run.js")).runCommand()],
   ["check", async () => (await import("./check.js")).checkCommand()],
   ["plan", async () => (await import("./plan.js")).planCommand()],
   ["demo", async () => (await import("./demo.js")).demoCommand()],
@@ -26,6 +27,7 @@ async function program(name: string | undefined): Promise<Command> {
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .showHelpAfterError("(see: maskgate --help)")
+    .enablePositionalOptions()
     .exitOverride();
   const asked = COMMANDS.get(name ?? "");
   const loads = asked === undefined ? [...COMMANDS.values()] : [asked];

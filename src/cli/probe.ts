@@ -29,15 +29,10 @@ export interface ProbedPath {
  * Asks the upstream for `/` and for each verify path with GET, which changes nothing there. Never rejects: what does not answer is not reachable.
  */
 export async function probe(
-  { url, connect }: UpstreamAddress,
+  upstream: UpstreamAddress,
   verifyPaths: readonly string[],
 ): Promise<Probe> {
-  const socketPath = "socketPath" in connect ? connect.socketPath : undefined;
-  const client = new Client(socketPath === undefined ? url : "http://localhost", {
-    connect: { timeout: PATIENCE_MS, ...(socketPath === undefined ? {} : { socketPath }) },
-    headersTimeout: PATIENCE_MS,
-    bodyTimeout: PATIENCE_MS,
-  });
+  const client = clientOf(upstream);
   try {
     await get(client, "/");
     // The second one tells the latency of the server without that of connecting.
@@ -57,6 +52,28 @@ export async function probe(
   } finally {
     await client.destroy();
   }
+}
+
+/** Whether the upstream gives any HTTP answer at all to `GET /`. Never rejects. */
+export async function answers(upstream: UpstreamAddress): Promise<boolean> {
+  const client = clientOf(upstream);
+  try {
+    await get(client, "/");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.destroy();
+  }
+}
+
+function clientOf({ url, connect }: UpstreamAddress): Client {
+  const socketPath = "socketPath" in connect ? connect.socketPath : undefined;
+  return new Client(socketPath === undefined ? url : "http://localhost", {
+    connect: { timeout: PATIENCE_MS, ...(socketPath === undefined ? {} : { socketPath }) },
+    headersTimeout: PATIENCE_MS,
+    bodyTimeout: PATIENCE_MS,
+  });
 }
 
 async function get(client: Client, path: string): Promise<Probed> {

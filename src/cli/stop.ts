@@ -14,6 +14,14 @@ export function nextSignal(): Promise<NodeJS.Signals> {
   });
 }
 
+/** Calls `pass` for every SIGTERM and SIGINT from now on. Returns how to stop. */
+export function onEverySignal(pass: (signal: NodeJS.Signals) => void): () => void {
+  for (const name of STOP_SIGNALS) process.on(name, pass);
+  return () => {
+    for (const name of STOP_SIGNALS) process.off(name, pass);
+  };
+}
+
 /** Lets what is in flight finish after a first signal; ends it at a second one, or when `drainMs` have passed. */
 export async function stopGate(
   gate: Gate,

@@ -17,6 +17,8 @@ export type LogEvent =
   | "config_needs_restart"
   | "config_refused"
   | "translation_nan"
+  | "server_waiting"
+  | "server_ended"
   | "draining"
   | "stopped"
   | "internal_error";
