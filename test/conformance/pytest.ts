@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startProgram } from "../contract/programs.js";
-import { findPython, pythonEnvironment } from "../contract/python.js";
-import { ensureVenv, venvVariables } from "../contract/venv.js";
-import type { Recipe, Venv } from "../contract/venv.js";
+import { pythonEnvironment } from "../contract/python.js";
+import { venvVariables } from "../contract/venv.js";
+import type { Venv } from "../contract/venv.js";
 import type { Outcomes, Run } from "./comparison.js";
 import { type PutBefore, startFronts } from "./front.js";
 
@@ -19,15 +19,6 @@ export interface PytestSuite {
 }
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
-
-/** The environment of a recipe whose files lie beside these tests. Rejects where it cannot be made. */
-export async function conformanceVenv(recipe: Omit<Recipe, "folder">): Promise<Venv> {
-  const python = findPython();
-  if (python === undefined) throw new Error("no Python 3.11 or newer runs here");
-  return ensureVenv({ ...recipe, folder: HERE }, python, (line) => {
-    process.stdout.write(`[conformance] ${line}\n`);
-  });
-}
 
 /** Runs a suite against its servers behind `putBefore`. Rejects when pytest could not run it. */
 export async function runPytest(suite: PytestSuite, putBefore: PutBefore): Promise<Run> {

@@ -2,7 +2,8 @@ import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { expectSame } from "./comparison.js";
 import { direct, through } from "./front.js";
-import { conformanceVenv, type PytestSuite, runPytest } from "./pytest.js";
+import { type PytestSuite, runPytest } from "./pytest.js";
+import { conformanceVenv } from "./venvs.js";
 
 /** Those that need an address on which nobody ever answers: nothing here leaves the machine. */
 const AWAY = "not (test_connect_timeout or test_total_timeout_connect)";
