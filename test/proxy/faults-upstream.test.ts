@@ -158,9 +158,9 @@ describe.each(MODES)("in mode %s", (mode: RouteMode) => {
     const proxy = await startInMode(mode, upstream);
     const delivered: string[] = [];
     const statuses: number[] = [];
-    let running = true;
+    const over = new AbortController();
     const client = async (name: number): Promise<void> => {
-      for (let n = 0; running; n += 1) {
+      for (let n = 0; !over.signal.aborted; n += 1) {
         const bytes = request("POST", `/verify?${name}-${n}`, { body: "{}" });
         statuses.push((await rawRequest(proxy.url, bytes)).status);
       }
@@ -178,7 +178,7 @@ describe.each(MODES)("in mode %s", (mode: RouteMode) => {
     try {
       await Promise.race([restarts(), clients]);
     } finally {
-      running = false;
+      over.abort();
     }
     await clients;
     delivered.push(...upstream.requests.map(({ target }) => target));
