@@ -3,6 +3,7 @@ import type { Config } from "../config/config.js";
 import { configFile, type ConfigInput, loadConfig } from "../config/load.js";
 import { createLogger, logEvent, type Logger } from "../observe/log.js";
 import { type Gate, openGate } from "../proxy/gate.js";
+import { endOnUncaught } from "./crash.js";
 import { reloadOnChange } from "./reload.js";
 import { stopGate } from "./stop.js";
 import { warnOfNaN } from "./warn-nan.js";
@@ -18,7 +19,9 @@ export function openLog({ logLevel }: Config): ProcessLog {
   const destination = pino.destination({ dest: 2, sync: false });
   destination.on("error", ignoreClosedPipe);
   const log = createLogger({ level: logLevel, readable: process.stderr.isTTY, destination });
-  return { log, flush: () => destination.flushSync() };
+  const flush = (): void => destination.flushSync();
+  endOnUncaught(log, flush);
+  return { log, flush };
 }
 
 /** A proxy that serves clients and follows its configuration file. */

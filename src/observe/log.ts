@@ -21,6 +21,7 @@ export type LogEvent =
   | "server_ended"
   | "draining"
   | "stopped"
+  | "crashed"
   | "internal_error";
 
 export type { Logger };

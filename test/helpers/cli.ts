@@ -25,9 +25,25 @@ export interface Running {
   readonly finished: Promise<Finished>;
 }
 
+/** How a program is started otherwise than usual. */
+export interface CliOptions {
+  /** Arguments of Node itself. */
+  readonly nodeArgs?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** A shell's words before the program, such as `ulimit -n 40;`. */
+  readonly shell?: string;
+}
+
 /** Starts the built program; it is killed at the end of the test if it still runs. */
-export function startCli(args: readonly string[]): Running {
-  const child = spawn(process.execPath, [BIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+export function startCli(args: readonly string[], options: CliOptions = {}): Running {
+  const { nodeArgs = [], env = {}, shell } = options;
+  const words = [process.execPath, ...nodeArgs, BIN, ...args];
+  const [command, ...rest] =
+    shell === undefined ? words : ["/bin/sh", "-c", `${shell} exec "$@"`, "sh", ...words];
+  const child = spawn(command!, rest, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   let stdout = "";
   let stderr = "";
   const watchers = new Set<() => void>();
