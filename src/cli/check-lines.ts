@@ -43,13 +43,23 @@ const VALUES = [
   "holdMemoryBytes",
   "drainMs",
   "logLevel",
+  "admin",
+  "alert",
+  "audit",
 ] as const satisfies readonly (keyof Config)[];
 
 function valueText(config: Config, key: (typeof VALUES)[number]): string {
   if (key === "upstream") return config.upstream.url;
   if (key === "verifyPaths") return config.verifyPaths.join(", ");
   if (key === "listen") return config.listen.map(addressText).join(", ");
+  if (key === "admin") return adminText(config.admin);
+  if (key === "alert" || key === "audit") return config[key] ? optionText(config[key]) : "off";
   return String(config[key]);
+}
+
+function adminText(admin: Config["admin"]): string {
+  if (admin === undefined) return "off";
+  return `${addressText(admin)}, ${admin.token === undefined ? "open to who reaches it" : "with a token"}`;
 }
 
 function addressText({ host, port }: Listen): string {
@@ -78,6 +88,7 @@ function optionText(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value);
   if (Array.isArray(value)) return value.map(optionText).join(", ");
   return Object.entries(value)
+    .filter(([, inner]) => inner !== undefined)
     .map(([key, inner]) => `${key} ${String(inner)}`)
     .join(" ");
 }

@@ -34,6 +34,11 @@ export function withConfigOptions(command: Command): Command {
       "--log-level <level>",
       "trace, debug, info, warn, error, fatal or silent (default: info)",
     )
+    .option(
+      "--admin-port <port>",
+      "listen here for operators: /metrics, /healthz, /readyz, /status and a page (default: off)",
+    )
+    .option("--admin-host <host>", "the address to listen on for them (default: 127.0.0.1)")
     .addHelpText(
       "after",
       `

@@ -67,9 +67,11 @@ async function reloadOnce(
         `needs a restart: ${paths}`,
       );
     }
+    gate.noteReload(live.length > 0 ? "applied" : "unchanged");
     if (changes.length === 0) logEvent(log, "info", "config_applied", {}, "nothing has changed");
     return { ...current, listen: next.listen, routes: next.routes, verifyPaths: next.verifyPaths };
   } catch (error) {
+    gate.noteReload("refused");
     const problems = error instanceof Error ? error.message : String(error);
     const says = `the new configuration was refused and nothing has changed:\n${problems}`;
     logEvent(log, "error", "config_refused", { problems: problems.split("\n") }, says);

@@ -68,9 +68,11 @@ function logListening(gate: Gate, { upstream, routes }: Config, log: Logger): vo
   const mode = forAll ? (first?.mode ?? "passthrough") : "routes";
   const says =
     mode === "routes" ? `${routes.length} routes, the first that matches wins` : MODE_SAYS[mode];
+  const operators = gate.adminUrl === undefined ? "" : `; for operators: ${gate.adminUrl}`;
   const fields = {
     url: gate.url,
     urls: gate.urls,
+    adminUrl: gate.adminUrl,
     upstream: upstream.url,
     mode,
     routes: routes.map(({ name }) => name),
@@ -80,7 +82,7 @@ function logListening(gate: Gate, { upstream, routes }: Config, log: Logger): vo
     "info",
     "listening",
     fields,
-    `maskgate listens on ${gate.urls.join(" and ")} in front of ${upstream.url} (${mode}: ${says})`,
+    `maskgate listens on ${gate.urls.join(" and ")} in front of ${upstream.url} (${mode}: ${says})${operators}`,
   );
 }
 

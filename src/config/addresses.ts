@@ -107,7 +107,8 @@ export function isOwnAddress({ connect }: UpstreamAddress, listen: readonly List
   });
 }
 
-function collide(a: Listen, b: Listen): boolean {
+/** Whether two addresses cannot be listened on at once. */
+export function collide(a: Listen, b: Listen): boolean {
   if (a.port === 0 || a.port !== b.port) return false;
   return a.host === b.host || !(isOneAddress(a.host) && isOneAddress(b.host));
 }

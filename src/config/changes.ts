@@ -1,4 +1,5 @@
 import type { Config } from "./config.js";
+import { isSecret, NOT_SHOWN } from "./plain.js";
 
 /** What can be changed while requests are in flight; anything else needs a restart. */
 const LIVE = /^(?:listen|routes|verifyPaths)\b/;
@@ -20,12 +21,24 @@ export function changesBetween(from: Config, to: Config): Change[] {
   return paths
     .map((path) => ({
       path,
-      from: before.get(path) ?? "nothing",
-      to: after.get(path) ?? "nothing",
+      from: before.get(path) ?? NOTHING,
+      to: after.get(path) ?? NOTHING,
       needsRestart: !LIVE.test(path),
     }))
-    .filter((change) => change.from !== change.to);
+    .filter((change) => change.from !== change.to)
+    .map((change) => (isSecret(lastOf(change.path)) ? hidden(change) : change));
 }
+
+function lastOf(path: string): string {
+  return path.slice(path.lastIndexOf(".") + 1);
+}
+
+function hidden({ from, to, ...change }: Change): Change {
+  const hide = (value: string): string => (value === NOTHING ? NOTHING : NOT_SHOWN);
+  return { ...change, from: hide(from), to: hide(to) };
+}
+
+const NOTHING = "nothing";
 
 function flatten(config: Config): Map<string, string> {
   const { routes, listen, upstream, ...rest } = config;

@@ -12,6 +12,31 @@ export interface Listen {
   readonly port: number;
 }
 
+/** The listener for operators. */
+export interface Admin extends Listen {
+  /** What `Authorization: Bearer` must give; undefined where nobody is asked. */
+  readonly token: string | undefined;
+}
+
+/** When many masked answers on a route are a storm. */
+export interface Alert {
+  /** Above 0, up to 1. */
+  readonly maskedShare: number;
+  /** How many answers the window must hold before a storm can begin. */
+  readonly minAnswers: number;
+  readonly windowMs: number;
+  /** Where each beginning and end is posted. */
+  readonly webhook: string | undefined;
+}
+
+/** The record of masked answers. */
+export interface Audit {
+  readonly file: string;
+  readonly maxBytes: number;
+  /** How many older files are kept. */
+  readonly keep: number;
+}
+
 /** Everything that was configured, checked and frozen. */
 export interface Config {
   readonly upstream: UpstreamAddress;
@@ -31,4 +56,9 @@ export interface Config {
   /** How long requests in flight may take after the first SIGTERM or SIGINT, in milliseconds. */
   readonly drainMs: number;
   readonly logLevel: LogLevel;
+  /** Undefined: nothing listens for operators. */
+  readonly admin: Admin | undefined;
+  readonly alert: Alert;
+  /** Undefined: no record is kept. */
+  readonly audit: Audit | undefined;
 }

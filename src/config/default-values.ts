@@ -13,4 +13,11 @@ export const DEFAULTS = {
   status: 503,
   percentage: 100,
   by: "task",
+  adminHost: "127.0.0.1",
+  adminPort: 9201,
+  maskedShare: 0.5,
+  minAnswers: 50,
+  windowMs: 300_000,
+  auditMaxBytes: 64 * 1024 * 1024,
+  auditKeep: 5,
 } as const;

@@ -6,31 +6,56 @@ import type { FileConfig } from "./schema.js";
 
 /** The configuration in the form of the file, with every default written out: reading it again gives the same one. */
 export function plainConfig({ upstream, routes, ...rest }: Config): FileConfig {
-  const { listen, verifyPaths, ...scalars } = rest;
+  const { listen, verifyPaths, admin, alert, audit, ...scalars } = rest;
   return {
     upstream: upstream.url,
     listen: listen.map((endpoint) => ({ ...endpoint })),
     verifyPaths: [...verifyPaths],
     ...scalars,
+    ...(admin === undefined ? {} : { admin: given(admin) }),
+    alert: given(alert),
+    ...(audit === undefined ? {} : { audit: { ...audit } }),
     routes: routes.map(plainRoute),
   };
 }
 
-/** The same configuration for showing: values of headers that open doors are hidden. */
+/** Only what has a value. */
+function given<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined),
+  ) as ReturnType<typeof given<T>>;
+}
+
+/** The same configuration for showing: what opens doors is hidden, such as tokens in headers and in the webhook's path. */
 export function withoutSecrets(config: Config): Config {
   const hide = (route: Route): Route => {
     const { header, ...match } = route.match;
     if (header === undefined) return route;
     const shown = [...header].map(([name, wanted]): [string, Wanted] => [
       name,
-      SECRET.test(name) ? "(not shown)" : wanted,
+      isSecret(name) ? NOT_SHOWN : wanted,
     ]);
     return { ...route, match: { ...match, header: new Map(shown) } };
   };
-  return { ...config, routes: config.routes.map(hide) };
+  const { admin, alert } = config;
+  return {
+    ...config,
+    routes: config.routes.map(hide),
+    admin: admin?.token === undefined ? admin : { ...admin, token: NOT_SHOWN },
+    alert:
+      alert.webhook === undefined
+        ? alert
+        : { ...alert, webhook: `${new URL(alert.webhook).origin}/${NOT_SHOWN}` },
+  };
 }
 
-const SECRET = /authorization|cookie|token|key|secret|password/;
+/** What stands for a secret. */
+export const NOT_SHOWN = "(not shown)";
+
+/** Whether a value of this name opens doors. */
+export function isSecret(name: string): boolean {
+  return /authorization|cookie|token|key|secret|password|webhook/i.test(name);
+}
 
 /** One route in the form of the file; what has no effect in its mode is left out. */
 export function plainRoute(route: Route): FileRoute {

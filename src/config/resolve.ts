@@ -17,6 +17,7 @@ import { foundText, own, type Problem } from "./problems.js";
 import { toRoute } from "./routes.js";
 import { fileSchema } from "./schema.js";
 import { type Environment, type Flags, readSettings, type Settings } from "./settings.js";
+import { adminConflict, chooseAdmin, toAlert, toAudit } from "./watching.js";
 
 /** What gave each value: `argument`, `--port`, `MASKGATE_PORT`, `maskgate.yaml line 3`, `default`. */
 export type Sources = Readonly<Record<keyof Config, string>>;
@@ -72,13 +73,19 @@ export function resolveConfig(
     ...settings.problems,
     ...upstreamProblem(upstream, listen.value, written),
     ...(routes === undefined ? [] : maskedProblem(settings, place("routes"))),
+    ...adminConflict(settings, own(written, "admin"), listen.value, place("admin")),
   ];
   if (problems.length > 0 || upstream.address === undefined || !checked.success) {
     return { problems };
   }
 
   const { data } = checked;
-  const sources: Record<string, string> = { upstream: upstream.source, listen: listen.source };
+  const admin = chooseAdmin(settings, data.admin, place("admin"));
+  const sources: Record<string, string> = {
+    upstream: upstream.source,
+    listen: listen.source,
+    admin: admin.source,
+  };
   const pick = <K extends Plain>(key: K): Config[K] => {
     const given = settings.values[key];
     sources[key] = given?.source ?? (data[key] === undefined ? "default" : place(key));
@@ -97,8 +104,13 @@ export function resolveConfig(
     holdMemoryBytes: pick("holdMemoryBytes"),
     drainMs: pick("drainMs"),
     logLevel: pick("logLevel"),
+    admin: admin.value,
+    alert: toAlert(data.alert),
+    audit: toAudit(data.audit),
   };
-  sources["verifyPaths"] = data.verifyPaths === undefined ? "default" : place("verifyPaths");
+  for (const key of ["verifyPaths", "alert", "audit"] as const) {
+    sources[key] = data[key] === undefined ? "default" : place(key);
+  }
   return {
     config: deepFreeze(config),
     sources: Object.freeze(sources) as Sources,
@@ -106,7 +118,7 @@ export function resolveConfig(
   };
 }
 
-type Plain = Exclude<keyof Config, "upstream" | "listen" | "routes" | "verifyPaths">;
+type Plain = keyof Config & keyof typeof DEFAULTS & keyof Settings["values"];
 
 function upstreamProblem(
   { address, source, problems }: ChosenUpstream,

@@ -3,43 +3,11 @@ import { LOG_LEVELS } from "./config.js";
 import { about } from "./about.js";
 import { DEFAULTS } from "./default-values.js";
 import { routeSchema } from "./route-schema.js";
-
-/** A larger delay makes Node's timers fire at once. */
-const LONGEST_MS = 2_147_483_647;
-
-function milliseconds(description: string, byDefault: number): z.ZodInt {
-  return about(
-    z.int().min(0).max(LONGEST_MS),
-    `a whole number of milliseconds from 0 to ${LONGEST_MS}`,
-    { description, default: byDefault },
-  );
-}
-
-function bytes(least: number, description: string, byDefault: number): z.ZodInt {
-  return about(
-    z.int().min(least).max(Number.MAX_SAFE_INTEGER),
-    `a whole number of bytes, ${least} or more`,
-    { description, default: byDefault },
-  );
-}
-
-const host = about(
-  z
-    .string()
-    .regex(
-      /^(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[A-Za-z0-9._-]+)?)$/,
-    ),
-  "an address or a host name, without port and brackets",
-  { description: "The address to listen on; 0.0.0.0 is every one.", default: DEFAULTS.host },
-);
-
-const port = about(z.int().min(0).max(65_535), "a whole number from 0 to 65535", {
-  description: "The port to listen on; 0 lets the system choose.",
-  default: DEFAULTS.port,
-});
+import { bytes, host, milliseconds, port } from "./scalar-schemas.js";
+import { adminSchema, alertSchema, auditSchema } from "./watch-schema.js";
 
 const endpoint = about(
-  z.strictObject({ host: host.optional(), port: port.optional() }),
+  z.strictObject({ host: host(DEFAULTS.host).optional(), port: port(DEFAULTS.port).optional() }),
   "host and port",
   { description: "An address and a port to listen on." },
 );
@@ -104,6 +72,9 @@ export const fileSchema = about(
       description: "How much to log.",
       default: DEFAULTS.logLevel,
     }).optional(),
+    admin: adminSchema.optional(),
+    alert: alertSchema.optional(),
+    audit: auditSchema.optional(),
     routes: about(z.array(routeSchema), "a list of routes", {
       description: "In written order, the first match wins; what none matches is passthrough.",
     }).optional(),
@@ -123,6 +94,9 @@ export const SCALARS = {
   holdMemoryBytes: fileSchema.shape.holdMemoryBytes,
   drainMs: fileSchema.shape.drainMs,
   logLevel: fileSchema.shape.logLevel,
+  adminHost: adminSchema.shape.host,
+  adminPort: adminSchema.shape.port,
+  adminToken: adminSchema.shape.token,
 } as const;
 
 /** The file's content once it has been checked. */

@@ -4,7 +4,10 @@ import { statusOf } from "../http/failure.js";
 import { failureReply, type Reply } from "../http/reply.js";
 import type { RawHeaders } from "../http/headers.js";
 import type { Verdict } from "../mask/verdict.js";
+import { correlationOf } from "../observe/correlation.js";
 import { logEvent, type Logger, loggedPath } from "../observe/log.js";
+import type { Monitor } from "../observe/monitor.js";
+import type { Passage } from "../observe/passage.js";
 import { keepOnRoute } from "../route/location.js";
 import type { Route } from "../route/route.js";
 import { rawReply } from "./raw-reply.js";
@@ -18,15 +21,17 @@ export interface ExchangeParts {
   /** What the request asks for, if its answer is to be looked at. */
   readonly verify: VerifyPath | undefined;
   readonly log: Logger;
+  readonly monitor: Monitor;
 }
 
 /** One request of a client and what becomes of it: the only place that writes to the client. */
-export class Exchange {
+export class Exchange implements Passage {
   readonly request: IncomingMessage;
   readonly reply: ServerResponse;
   readonly route: Route;
   readonly verify: VerifyPath | undefined;
   readonly log: Logger;
+  readonly monitor: Monitor;
   /** The client has gone, or everything was sent. */
   closed = false;
   answerBytes = 0;
@@ -37,12 +42,14 @@ export class Exchange {
   readonly #isDraining: () => boolean;
   #writtenBefore: number | undefined;
 
-  constructor({ request, reply, route, verify, log }: ExchangeParts, isDraining: () => boolean) {
+  constructor(parts: ExchangeParts, isDraining: () => boolean) {
+    const { request, reply, route, verify, log, monitor } = parts;
     this.request = request;
     this.reply = reply;
     this.route = route;
     this.verify = verify;
     this.log = log;
+    this.monitor = monitor;
     this.#isDraining = isDraining;
   }
 
@@ -62,6 +69,7 @@ export class Exchange {
       answerBytes: this.answerBytes,
       upstreamMs: this.upstreamMs,
       totalMs: this.elapsedMs(),
+      ...correlationOf(this.request.rawHeaders),
     };
   }
 
@@ -105,6 +113,7 @@ export class Exchange {
       this.breakOff(error);
       return;
     }
+    this.monitor.failed(this, error.code);
     const reply = failureReply(error.code, error.message);
     const fields = this.fields({ status: reply.status, code: error.code });
     if (error.code === "INTERNAL") {
@@ -128,6 +137,7 @@ export class Exchange {
    */
   breakOff(error: ProxyError): void {
     if (this.closed) return;
+    this.monitor.failed(this, error.code);
     logEvent(this.log, "warn", "upstream_error", this.fields({ code: error.code }), error.message);
     const { socket } = this.reply;
     if (socket === null || socket.bytesWritten !== this.#writtenBefore) socket?.resetAndDestroy();

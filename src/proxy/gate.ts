@@ -1,7 +1,9 @@
 import type { Config, Listen } from "../config/config.js";
 import { defaultRoute } from "../config/defaults.js";
 import type { Logger } from "../observe/log.js";
+import type { ReloadOutcome } from "../observe/monitor.js";
 import { createPool } from "./agent.js";
+import { openWatching } from "./watching.js";
 import { type Door, openDoor } from "./door.js";
 import type { Pipeline } from "./handler.js";
 import { HoldBudget } from "./hold.js";
@@ -14,6 +16,8 @@ export interface Gate {
   /** Where clients reach it: the first of `urls`. */
   readonly url: string;
   readonly urls: readonly string[];
+  /** Where operators reach it; undefined where nothing listens for them. */
+  readonly adminUrl: string | undefined;
   /**
    * Applies to requests that arrive from now on; those in flight keep the route they started with. Listeners that are new open, those that are gone drain.
    * Nothing happens once the proxy is being stopped.
@@ -27,6 +31,8 @@ export interface Gate {
   close(): Promise<void>;
   /** How many requests are in flight. */
   inFlight(): number;
+  /** Takes note for the metrics that the configuration was read anew. */
+  noteReload(outcome: ReloadOutcome): void;
 }
 
 /** Each listener under a key of its own: port 0 may be asked for more than once, and means another port each time. */
@@ -54,10 +60,25 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
   const pool = createPool(upstream);
   let live: LiveConfig = config;
   let doors = new Map<string, Door>();
+  const leaving = new Set<Door>();
+  const everyDoor = (): Door[] => [...doors.values(), ...leaving];
+  const inFlight = (): number => everyDoor().reduce((sum, door) => sum + door.inFlight(), 0);
+  let ending = false;
+  const watching = await openWatching(config, log, {
+    budget,
+    routes: () => live.routes,
+    inFlight,
+    isDraining: () => ending,
+  }).catch((error: unknown) => {
+    pool.close();
+    throw error;
+  });
+  const { monitor } = watching;
   const pipeline: Pipeline = {
     transport: { upstream, pool, connectRetryMs, upstreamTimeoutMs },
     bounds: { budget, maxAnswerBytes },
     log,
+    monitor,
     unmatched: UNMATCHED,
     live: () => live,
   };
@@ -81,19 +102,18 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
     return next;
   };
 
-  doors = await openDoors(config).catch((error: unknown) => {
+  doors = await openDoors(config).catch(async (error: unknown) => {
     pool.close();
+    await watching.close();
     throw error;
   });
-  const leaving = new Set<Door>();
-  const everyDoor = (): Door[] => [...doors.values(), ...leaving];
   const urls = (): string[] => [...doors.values()].map((door) => door.url);
 
-  let ending = false;
   const drain = async (): Promise<void> => {
     ending = true;
     await Promise.all(everyDoor().map((door) => door.drain()));
     pool.close();
+    await watching.close();
   };
   return {
     get url() {
@@ -102,6 +122,7 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
     get urls() {
       return urls();
     },
+    adminUrl: watching.url,
     apply: async (next) => {
       const opened = await openDoors(next);
       if (ending) {
@@ -122,7 +143,9 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
       ending = true;
       await Promise.all(everyDoor().map((door) => door.close()));
       pool.close();
+      await watching.close();
     },
-    inFlight: () => everyDoor().reduce((sum, door) => sum + door.inFlight(), 0),
+    inFlight,
+    noteReload: (outcome) => monitor.reloaded(outcome),
   };
 }

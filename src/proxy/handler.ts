@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Config } from "../config/config.js";
 import { requestHeaders } from "../http/headers.js";
 import { logEvent, type Logger } from "../observe/log.js";
+import type { Monitor } from "../observe/monitor.js";
 import { matchRoute } from "../route/match.js";
 import { cutPrefix } from "../route/prefix.js";
 import type { Route } from "../route/route.js";
@@ -27,6 +28,7 @@ export interface Pipeline {
   readonly transport: Transport;
   readonly bounds: Bounds;
   readonly log: Logger;
+  readonly monitor: Monitor;
   /** What applies where no route matches. */
   readonly unmatched: Route;
   /** The routes for a request that arrives now. */
@@ -63,11 +65,14 @@ export function createHandler(
   pipeline: Pipeline,
   entrance: Entrance,
 ): (request: IncomingMessage, reply: ServerResponse, expectsContinue?: boolean) => void {
-  const { transport, log, bounds } = pipeline;
+  const { transport, log, monitor, bounds } = pipeline;
   return (request, reply, expectsContinue = false) => {
     entrance.onOpened(request.socket);
     const { route, target, verify } = chooseRoute(pipeline, entrance.port(), request);
-    const exchange = new Exchange({ request, reply, route, verify, log }, entrance.isDraining);
+    const exchange = new Exchange(
+      { request, reply, route, verify, log, monitor },
+      entrance.isDraining,
+    );
     const kept = requestHeaders(request.method ?? "GET", request.rawHeaders);
     const strict = verify !== undefined && route.mode === "strict";
     const headers = strict ? offerReadable(kept) : kept;
@@ -85,7 +90,9 @@ export function createHandler(
     request.on("error", ignoreClientError);
     reply.once("close", () => {
       exchange.closed = true;
-      if (reply.writableFinished) {
+      const served = reply.writableFinished;
+      monitor.ended(exchange, served ? reply.statusCode : undefined);
+      if (served) {
         const fields = () => exchange.fields({ status: reply.statusCode });
         logEvent(log, "debug", "request", fields, "served");
       } else {

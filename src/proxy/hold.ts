@@ -4,6 +4,8 @@ import { type Extent, SpillFile } from "./spill.js";
 /** The memory that all held answers share. */
 export class HoldBudget {
   readonly limit: number;
+  /** What went to files instead since the start, in bytes. */
+  spilled = 0;
   #used = 0;
 
   /** @param limit - in bytes. */
@@ -109,6 +111,7 @@ export class Hold implements Chunks {
     if (this.#released) return;
     const extent = await file.append(chunk);
     this.#parts.push(extent);
+    this.#budget.spilled += chunk.length;
   }
 
   async #read(extent: Extent): Promise<Buffer> {

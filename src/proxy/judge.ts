@@ -3,8 +3,9 @@ import { ProxyError } from "../errors.js";
 import type { RawHeaders } from "../http/headers.js";
 import { reasonPhrase } from "../mask/reason.js";
 import { logEvent } from "../observe/log.js";
-import { type Decision, decide, needsKey } from "../route/decide.js";
-import { rowKey, sessionOf, taskOf } from "../route/key.js";
+import type { Finding } from "../observe/passage.js";
+import { decide, needsKey } from "../route/decide.js";
+import { rowKey, sessionOf, sessionTag, taskOf } from "../route/key.js";
 import { decode } from "./decode.js";
 import { drive } from "./drive.js";
 import type { Exchange } from "./exchange.js";
@@ -20,9 +21,7 @@ export interface HeldAnswer {
 }
 
 /** What was found in an answer and what its route makes of it. */
-export interface Judgement {
-  readonly verdict: Verdict;
-  readonly decision: Decision;
+export interface Judgement extends Finding {
   /** The plain bytes, and the scan that has seen them. */
   readonly chunks: Chunks;
   readonly scan: AnswerScan;
@@ -58,10 +57,11 @@ export async function judgeHeld(
         "the answer is JSON in UTF-16 or UTF-32, which maskgate does not read",
       );
     }
+    const { task, session } = await idsOf(exchange, verdict, held.rawHeaders, chunks, scan);
     const { route } = exchange;
-    const wanted = verdict.verdict === "masked" && route.mode === "strict" && needsKey(route);
-    const key = wanted ? await keyOf(exchange, held.rawHeaders, chunks, scan) : undefined;
-    return { verdict, decision: decide(route, verdict, key), chunks, scan, release };
+    const decision = decide(route, verdict, route.ramp.by === "session" ? session : task);
+    const told = session === undefined ? undefined : sessionTag(session);
+    return { verdict, decision, task, session: told, chunks, scan, release };
   } catch (error) {
     release();
     throw error;
@@ -79,28 +79,43 @@ async function unpack(
   return { chunks: plain, scan };
 }
 
-async function keyOf(
+/** Which task and which session a masked answer belongs to, as far as the ramp or the monitor asks. */
+async function idsOf(
   exchange: Exchange,
+  verdict: Verdict,
   answerHeaders: RawHeaders,
   chunks: Chunks,
   scan: AnswerScan,
+): Promise<{ readonly task?: string | undefined; readonly session?: string | undefined }> {
+  if (verdict.verdict !== "masked") return NO_IDS;
+  const { route, monitor } = exchange;
+  const asked = route.mode === "strict" && needsKey(route) ? route.ramp.by : undefined;
+  const all = monitor.wantsIds;
+  return {
+    task: all || asked === "task" ? await taskKey(exchange, chunks, scan) : undefined,
+    session: all || asked === "session" ? sessionOf(answerHeaders) : undefined,
+  };
+}
+
+const NO_IDS = {};
+
+async function taskKey(
+  exchange: Exchange,
+  chunks: Chunks,
+  scan: AnswerScan,
 ): Promise<string | undefined> {
-  if (exchange.route.ramp.by === "session") return sessionOf(answerHeaders);
   const task = taskOf(exchange.verify?.rolloutId ?? "");
   if (task !== undefined) return task;
   const row = await drive(scan.find(["responses_create_params"]), chunks);
   return row === undefined ? undefined : rowKey(await drive(scan.bytes(row), chunks));
 }
 
-/** One info line for a masked answer, whatever became of it; any other is told of by the line of its request. */
-export function logVerdict(
-  exchange: Exchange,
-  verdict: Verdict,
-  decision: Decision,
-  status = 200,
-): void {
+/** Counts the verdict. A masked answer gets one info line, whatever became of it; any other is told of by the line of its request. */
+export function tellVerdict(exchange: Exchange, finding: Finding, status = 200): void {
   const { log } = exchange;
+  const { verdict, decision } = finding;
   exchange.verdict = verdict.verdict;
+  exchange.monitor.judged(exchange, finding, status);
   if (verdict.verdict !== "masked") return;
   const phrase = reasonPhrase(verdict.kind, verdict.reason);
   const fields = exchange.fields({
@@ -126,6 +141,7 @@ export function logVerdict(
 /** An answer on an observe route that nobody could check: it went by as it was. */
 export function logUnread(exchange: Exchange, error: unknown): void {
   const { code, message } = asProxyError(error);
+  exchange.monitor.failed(exchange, code);
   logEvent(exchange.log, "warn", "uninspectable", exchange.fields({ code }), message);
 }
 

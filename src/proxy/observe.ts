@@ -4,7 +4,7 @@ import { AnswerScan } from "../mask/verdict.js";
 import { codingsOf } from "./decode.js";
 import type { Exchange } from "./exchange.js";
 import { Hold } from "./hold.js";
-import { type Bounds, judgeHeld, logUnread, logVerdict } from "./judge.js";
+import { type Bounds, judgeHeld, logUnread, tellVerdict } from "./judge.js";
 import { relay } from "./relay.js";
 
 /**
@@ -36,7 +36,7 @@ export function observe(exchange: Exchange, answer: IncomingMessage, bounds: Bou
   const conclude = (): void => {
     const held = { chunks: hold, scan, codings, rawHeaders };
     judgeHeld(held, exchange, bounds)
-      .then(({ verdict, decision }) => logVerdict(exchange, verdict, decision))
+      .then((judgement) => tellVerdict(exchange, judgement))
       .catch((error: unknown) => logUnread(exchange, error))
       .finally(() => hold.release());
   };

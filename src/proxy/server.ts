@@ -51,13 +51,20 @@ function refuse(socket: Duplex, code: ErrorCode, detail: string): void {
 /**
  * Starts listening.
  *
+ * @param flags - how the flags begin that choose host and port.
  * @returns the port, which the system chose where 0 was asked for.
  * @throws {ProxyError} LISTEN_FAILED with what to do about it: the port is taken, or may not be used.
  */
-export async function listen(server: Server, host: string, port: number): Promise<number> {
+export async function listen(
+  server: Server,
+  host: string,
+  port: number,
+  flags = "--",
+): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      reject(new ProxyError("LISTEN_FAILED", explain(error, host, port), { cause: error }));
+      const says = explain(error, host, port).replaceAll("another --", `another ${flags}`);
+      reject(new ProxyError("LISTEN_FAILED", says, { cause: error }));
     });
     server.listen({ host, port, backlog: 4096 }, resolve);
   });

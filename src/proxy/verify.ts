@@ -7,7 +7,7 @@ import { codingsOf } from "./decode.js";
 import { drive } from "./drive.js";
 import type { Exchange } from "./exchange.js";
 import { Hold } from "./hold.js";
-import { asProxyError, type Bounds, judgeHeld, type Judgement, logVerdict } from "./judge.js";
+import { asProxyError, type Bounds, judgeHeld, type Judgement, tellVerdict } from "./judge.js";
 import { cutShort } from "./relay.js";
 import { sendHeld } from "./send.js";
 
@@ -20,6 +20,8 @@ export function holdAndJudge(exchange: Exchange, answer: IncomingMessage, bounds
   let spilling: Promise<void> | undefined;
   const fail = (error: unknown): void => {
     answer.off("data", take);
+    // An answer that came whole ends all the same.
+    answer.off("end", end);
     hold.release();
     answer.destroy();
     exchange.fail(asProxyError(error));
@@ -49,12 +51,13 @@ export function holdAndJudge(exchange: Exchange, answer: IncomingMessage, bounds
       judgement.release();
     }
   };
-  answer.on("data", take);
-  answer.once("error", () => fail(cutShort()));
-  answer.once("end", () => {
+  const end = (): void => {
     exchange.upstreamMs = exchange.elapsedMs();
     conclude().catch(fail);
-  });
+  };
+  answer.on("data", take);
+  answer.once("error", () => fail(cutShort()));
+  answer.once("end", end);
   exchange.reply.once("close", () => hold.release());
 }
 
@@ -62,20 +65,21 @@ async function reply(
   exchange: Exchange,
   answer: IncomingMessage,
   hold: Hold,
-  { verdict, decision, chunks, scan }: Judgement,
+  judgement: Judgement,
 ): Promise<void> {
+  const { verdict, decision, chunks, scan } = judgement;
   const { translation, status } = exchange.route;
   const { rawHeaders } = answer;
   if (verdict.verdict !== "masked" || decision.decision === "pass") {
     await sendHeld(exchange, answer, endToEnd(rawHeaders), hold);
-    logVerdict(exchange, verdict, decision);
+    tellVerdict(exchange, judgement);
   } else if (translation === "error") {
     exchange.send(maskedReply(verdict, exchange.withOwnLocation(rawHeaders), status));
-    logVerdict(exchange, verdict, decision, status);
+    tellVerdict(exchange, judgement, status);
   } else {
     const splice = await drive(planSplice(scan, translation), chunks);
     const length = chunks.size - (splice.end - splice.start) + splice.insert.length;
     await sendHeld(exchange, answer, splicedHeaders(rawHeaders, length), chunks, splice);
-    logVerdict(exchange, verdict, decision);
+    tellVerdict(exchange, judgement);
   }
 }

@@ -25,3 +25,8 @@ export function sessionOf(answer: RawHeaders): string | undefined {
   }
   return undefined;
 }
+
+/** What a session is called in records: the same for the same session, and it opens nothing. */
+export function sessionTag(session: string): string {
+  return createHash("sha256").update(session).digest("hex").slice(0, 16);
+}

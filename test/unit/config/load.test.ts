@@ -44,6 +44,9 @@ describe("the defaults", () => {
       holdMemoryBytes: 268_435_456,
       drainMs: 600_000,
       logLevel: "info",
+      admin: undefined,
+      alert: { maskedShare: 0.5, minAnswers: 50, windowMs: 300_000, webhook: undefined },
+      audit: undefined,
     });
     expect(new Set(Object.values(sources))).toEqual(new Set(["argument", "default"]));
     expect(file).toBeUndefined();
@@ -184,6 +187,9 @@ describe("flags, environment and file", () => {
       upstreamTimeoutMs: "default",
       maxAnswerBytes: "default",
       holdMemoryBytes: "default",
+      admin: "default",
+      alert: "default",
+      audit: "default",
     });
   });
 

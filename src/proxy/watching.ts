@@ -1,0 +1,70 @@
+import type { Config } from "../config/config.js";
+import { Audit } from "../observe/audit.js";
+import type { Logger } from "../observe/log.js";
+import { Monitor, type StormMessage } from "../observe/monitor.js";
+import type { Readings } from "../observe/readings.js";
+import { version } from "../version.js";
+import { type AdminDoor, openAdmin } from "./admin.js";
+import type { HoldBudget } from "./hold.js";
+import { createWebhook } from "./webhook.js";
+
+/** What watches the traffic of a proxy, and tells operators of it. */
+export interface Watching {
+  readonly monitor: Monitor;
+  /** Where operators reach it; undefined where nothing listens for them. */
+  readonly url: string | undefined;
+  /** Writes out what is left to write, and ends. May be called again. */
+  close(): Promise<void>;
+}
+
+/** What the proxy lets itself be asked. */
+export interface Asked extends Pick<Readings, "routes" | "inFlight" | "isDraining"> {
+  readonly budget: HoldBudget;
+}
+
+/**
+ * Starts to watch: always for mask storms, with a record and a listener where they are configured.
+ *
+ * @throws {ProxyError} LISTEN_FAILED when it cannot listen for operators.
+ */
+export async function openWatching(
+  { admin, alert, audit: auditOptions, upstream }: Config,
+  log: Logger,
+  asked: Asked,
+): Promise<Watching> {
+  const audit = auditOptions === undefined ? undefined : new Audit(auditOptions, log);
+  const webhook = alert.webhook === undefined ? undefined : createWebhook(alert.webhook, log);
+  const onStorm = webhook && ((message: StormMessage): void => webhook.post(message));
+  const monitor = new Monitor({ log, alert, audit, remembers: admin !== undefined, onStorm });
+  await audit?.start();
+  const end = async (): Promise<void> => {
+    await webhook?.close();
+    await monitor.close();
+  };
+  if (admin === undefined) return { monitor, url: undefined, close: end };
+  const { budget, ...readings } = asked;
+  let door: AdminDoor;
+  try {
+    door = await openAdmin(admin, upstream, monitor, {
+      ...readings,
+      version: version(),
+      startedAt: new Date(),
+      upstream: upstream.url,
+      alert,
+      holdMemoryBytes: budget.limit,
+      heldBytes: () => budget.used,
+      spilledBytes: () => budget.spilled,
+    });
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return {
+    monitor,
+    url: door.url,
+    close: async () => {
+      await door.close();
+      await end();
+    },
+  };
+}
