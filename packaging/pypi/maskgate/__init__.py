@@ -1,0 +1,1 @@
+"""maskgate for people who install with pip: the Node program, with a Node from PyPI."""
