@@ -198,6 +198,23 @@ describe("on an observe route", () => {
     expect(proxy.logged("let_through")).toEqual([]);
   });
 
+  it("memory is given back after each answer, however it ended", async () => {
+    const upstream = await startUpstream(async ({ whole, write, reset }) => {
+      const cut = (await whole).body.toString() === "cut";
+      write(cut ? answer(MASKED).subarray(0, -1) : answer(MASKED));
+      if (cut) reset();
+    });
+    const proxy = await startConfigured(upstream, `holdMemoryBytes: ${MASKED.length}\n${OBSERVE}`);
+    for (let n = 1; n <= 3; n += 1) {
+      await rawRequest(proxy.url, verify());
+      await proxy.nextLog("let_through", n);
+      const client = await openClient(proxy.url);
+      client.write(request("POST", "/verify", { body: "cut" }));
+      await proxy.nextLog("upstream_error", n);
+    }
+    expect(proxy.logged("uninspectable")).toEqual([]);
+  });
+
   it("signals of the route's own are seen", async () => {
     const body = '{"reward":0,"failure_reason":"browser session not found at verify"}';
     const proxy = await startConfigured(
