@@ -13,6 +13,11 @@ const NAMES = ["python3.13", "python3.12", "python3.11", "python3", "python"];
 const TELL =
   "import sys; print(sys.executable); print('%d.%d' % sys.version_info[:2]); print(sys.version_info[1])";
 
+const LEFT_OUT = [
+  ...["PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"],
+  ...["FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"],
+];
+
 /**
  * The first Python of 3.11 or newer that runs: the one that `MASKGATE_PYTHON` names, else the first of
  * python3.13 to python3 on the PATH. `undefined` when there is none.
@@ -30,17 +35,16 @@ export function findPython(): Python | undefined {
 
 /**
  * The environment for a Python child: this process's own, without what would reach into another Python, with
- * byte code kept (a run of verifiers compiles for ten seconds without), and never a proxy for loopback.
+ * byte code kept (a run of verifiers compiles for ten seconds without), plain output, and no proxy for loopback.
  */
 export function pythonEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const inherited = { ...process.env };
-  for (const name of ["PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"]) {
-    delete inherited[name];
-  }
+  for (const name of LEFT_OUT) delete inherited[name];
   return {
     ...inherited,
     PYTHONUNBUFFERED: "1",
     PYTHONUTF8: "1",
+    NO_COLOR: "1",
     NO_PROXY: "127.0.0.1,localhost",
     no_proxy: "127.0.0.1,localhost",
     HF_HUB_OFFLINE: "1",
