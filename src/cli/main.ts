@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ProxyError } from "../errors.js";
+import { version } from "../version.js";
 
 /** Exit code for bad usage and bad configuration. */
 const USAGE = 2;
@@ -10,14 +10,10 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["serve", async () => (await import("./serve.js")).serveCommand()],
   ["run", async () => (await import("./run.js")).runCommand()],
   ["check", async () => (await import("./check.js")).checkCommand()],
+  ["explain", async () => (await import("./explain.js")).explainCommand()],
   ["plan", async () => (await import("./plan.js")).planCommand()],
   ["demo", async () => (await import("./demo.js")).demoCommand()],
 ]);
-
-function version(): string {
-  const file = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(file) as { version: string }).version;
-}
 
 async function program(name: string | undefined): Promise<Command> {
   const command = new Command("maskgate")

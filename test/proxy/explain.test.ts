@@ -1,0 +1,81 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../helpers/cli.js";
+import { closeLater } from "../helpers/closing.js";
+import { valuesOf } from "../helpers/http-bytes.js";
+import { answer, MASKED, SCORED } from "../helpers/messages.js";
+import { through } from "../helpers/through.js";
+
+const BIN = fileURLToPath(new URL("../../bin/maskgate.js", import.meta.url));
+
+async function fileWith(text: string, name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "maskgate-explain-"));
+  closeLater(async () => rm(folder, { recursive: true }));
+  const file = join(folder, name);
+  await writeFile(file, text);
+  return file;
+}
+
+async function piped(input: string, ...args: string[]): Promise<Record<string, unknown>[]> {
+  const child = spawn(process.execPath, [BIN, "explain", ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let stdout = "";
+  child.stdout.on("data", (data: Buffer) => {
+    stdout += data.toString();
+  });
+  child.stdin.end(input);
+  await once(child, "close");
+  expect(child.exitCode).toBe(0);
+  return stdout
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe("maskgate explain", () => {
+  it("shows the very reply that the proxy sends", async () => {
+    const [{ stdout, code }, { reply }] = await Promise.all([
+      runCli(["explain", await fileWith(MASKED, "answer.json")]),
+      through(answer(MASKED)),
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`  ${reply.line}\n`);
+    expect(stdout).toContain(`  ${reply.text}\n`);
+    for (const name of ["content-type", "content-length", "cache-control", "maskgate-verdict"]) {
+      expect(stdout).toContain(`  ${name}: ${valuesOf(reply.fields, name)[0]}\n`);
+    }
+  });
+
+  it("reads JSON lines from standard input and gives one for each", async () => {
+    const found = await piped(`${MASKED}\n${SCORED}\n\n[1]\n`, "--json", "-");
+    expect(found).toMatchObject([
+      { line: 1, verdict: "masked", kind: "judge_failed", signal: "mask_sample" },
+      { line: 2, verdict: "scored" },
+      { line: 4, verdict: "unknown", why: "not-an-object" },
+    ]);
+  });
+
+  it("goes by the routes of a configuration", async () => {
+    const config = await fileWith("routes: [{name: look, mode: observe}]", "maskgate.yaml");
+    const [found] = await piped(MASKED, "--json", "-", "--config", config);
+    expect(found?.["routes"]).toMatchObject([
+      { route: "look", decision: "pass", because: "route is not strict" },
+      { route: "everything else", because: "route is passthrough" },
+    ]);
+  });
+
+  it("exits 2 with one sentence for what it cannot read", async () => {
+    const [missing, empty] = await Promise.all([
+      runCli(["explain", "/nowhere/answer.json"]),
+      runCli(["explain", await fileWith("\n", "empty.json")]),
+    ]);
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("no such file") });
+    expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining("no answer in it") });
+  });
+});
