@@ -80,13 +80,23 @@ export class ChunkReader {
     this.base = this.#offsets.startOf(index);
   }
 
-  /** A copy of the bytes of a range. */
-  *copy({ start, end }: Range): Reading<Buffer> {
-    const copy = Buffer.allocUnsafe(end - start);
+  /** Hands the bytes of a range to `take`, piece by piece and in order; the pieces are views. */
+  *visit({ start, end }: Range, take: (piece: Buffer) => void): Reading<void> {
     for (let at = start; at < end;) {
       if (!this.holds(at)) yield* this.seek(at);
-      at += this.chunk.copy(copy, at - start, at - this.base);
+      const piece = this.chunk.subarray(at - this.base, end - this.base);
+      take(piece);
+      at += piece.length;
     }
+  }
+
+  /** A copy of the bytes of a range. */
+  *copy(range: Range): Reading<Buffer> {
+    const copy = Buffer.allocUnsafe(range.end - range.start);
+    let at = 0;
+    yield* this.visit(range, (piece) => {
+      at += piece.copy(copy, at);
+    });
     return copy;
   }
 

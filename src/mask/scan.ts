@@ -80,6 +80,11 @@ export class AnswerScan {
     return yield* new ChunkReader(this.#offsets).copy(range);
   }
 
+  /** Hands the bytes of a range to `take`, piece by piece and without a copy. */
+  *visit(range: Range, take: (piece: Buffer) => void): Reading<void> {
+    yield* new ChunkReader(this.#offsets).visit(range, take);
+  }
+
   /** Offset after the last byte that is no white space: after the closing brace of an object. */
   get end(): number {
     return this.#edges.end;

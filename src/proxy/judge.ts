@@ -5,7 +5,7 @@ import { reasonPhrase } from "../mask/reason.js";
 import { logEvent } from "../observe/log.js";
 import type { Finding } from "../observe/passage.js";
 import { decide, needsKey } from "../route/decide.js";
-import { rowKey, sessionOf, sessionTag, taskOf } from "../route/key.js";
+import { sessionOf, sessionTag, startRowKey, taskOf } from "../route/key.js";
 import { decode } from "./decode.js";
 import { drive } from "./drive.js";
 import type { Exchange } from "./exchange.js";
@@ -75,8 +75,12 @@ async function unpack(
 ): Promise<{ readonly chunks: Hold; readonly scan: AnswerScan }> {
   const plain = await decode(chunks, codings, budget, maxAnswerBytes);
   const scan = new AnswerScan({ signals: exchange.route.signals });
-  for (let index = 0; index < plain.count; index++) scan.push(await plain.chunk(index));
+  await drive(pushAll(plain.count, scan), plain);
   return { chunks: plain, scan };
+}
+
+function* pushAll(count: number, scan: AnswerScan): Generator<number, void, Buffer> {
+  for (let index = 0; index < count; index++) scan.push(yield index);
 }
 
 /** Which task and which session a masked answer belongs to, as far as the ramp or the monitor asks. */
@@ -107,7 +111,10 @@ async function taskKey(
   const task = taskOf(exchange.verify?.rolloutId ?? "");
   if (task !== undefined) return task;
   const row = await drive(scan.find(["responses_create_params"]), chunks);
-  return row === undefined ? undefined : rowKey(await drive(scan.bytes(row), chunks));
+  if (row === undefined) return undefined;
+  const { add, key } = startRowKey();
+  await drive(scan.visit(row, add), chunks);
+  return key();
 }
 
 /** Counts the verdict. A masked answer gets one info line, whatever became of it; any other is told of by the line of its request. */

@@ -11,7 +11,21 @@ export function taskOf(rolloutId: string): string | undefined {
 
 /** The key of a task that only its row tells: all members of a group echo the same `responses_create_params`. */
 export function rowKey(responsesCreateParams: Uint8Array): string {
-  return createHash("sha256").update(responsesCreateParams).digest("hex");
+  const row = startRowKey();
+  row.add(responsesCreateParams);
+  return row.key();
+}
+
+/** The same key, from a row that comes in pieces. */
+export interface RowKey {
+  add(this: void, piece: Uint8Array): void;
+  key(this: void): string;
+}
+
+/** The key of a row of which nothing has come yet. */
+export function startRowKey(): RowKey {
+  const hash = createHash("sha256");
+  return { add: (piece) => void hash.update(piece), key: () => hash.digest("hex") };
 }
 
 /**
