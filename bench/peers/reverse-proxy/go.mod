@@ -1,0 +1,3 @@
+module reverseproxy
+
+go 1.21
