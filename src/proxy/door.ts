@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Listen } from "../config/config.js";
-import { createHandler, type Pipeline } from "./handler.js";
+import { createHandler, type Entrance, type Pipeline } from "./handler.js";
 import { createListener, listen } from "./server.js";
 import { createUpgrades } from "./upgrade.js";
 
@@ -30,7 +30,7 @@ export async function openDoor({ host, port }: Listen, pipeline: Pipeline): Prom
     silent.add(socket);
     socket.once("close", () => silent.delete(socket));
   });
-  const handle = createHandler(pipeline, {
+  const entrance: Entrance = {
     port: () => boundPort,
     isDraining: () => draining !== undefined,
     onOpened: (socket) => {
@@ -41,8 +41,9 @@ export async function openDoor({ host, port }: Listen, pipeline: Pipeline): Prom
       inFlight -= 1;
       if (draining !== undefined) setImmediate(() => server.closeIdleConnections());
     },
-  });
-  const upgrades = createUpgrades(server, pipeline, () => boundPort);
+  };
+  const handle = createHandler(pipeline, entrance);
+  const upgrades = createUpgrades(server, pipeline, entrance);
   server.on("request", (request, reply) => handle(request, reply));
   server.on("checkContinue", (request, reply) => handle(request, reply, true));
   server.on("checkExpectation", (request, reply) => handle(request, reply));

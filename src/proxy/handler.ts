@@ -39,7 +39,7 @@ export interface Pipeline {
 export interface Entrance {
   port(): number;
   isDraining(this: void): boolean;
-  /** Called for each request as it arrives, and once more when nothing of it is left. */
+  /** Called for each request and each upgrade as it arrives, and once more when nothing of it is left. */
   onOpened(socket: Socket): void;
   onClosed(): void;
 }

@@ -7,7 +7,7 @@ import { failureReply } from "../http/reply.js";
 import { endToEnd, type RawHeaders, tokensOf, without } from "../http/headers.js";
 import { logEvent, loggedPath } from "../observe/log.js";
 import { keepOnRoute } from "../route/location.js";
-import { chooseRoute, type Pipeline } from "./handler.js";
+import { chooseRoute, type Entrance, type Pipeline } from "./handler.js";
 import { rawHead, rawReply } from "./raw-reply.js";
 
 const OF_THE_UPGRADE: ReadonlySet<string> = new Set(["connection", "upgrade", "http2-settings"]);
@@ -15,7 +15,7 @@ const OF_THE_UPGRADE: ReadonlySet<string> = new Set(["connection", "upgrade", "h
 /** What a route makes of the fields of an answer that declines an upgrade. */
 type EditFields = (answer: RawHeaders) => RawHeaders;
 
-/** The connections that were upgraded, which the server no longer counts as its own. */
+/** The connections that were upgraded: in flight until they end, and no longer ended by the server itself. */
 export interface Upgrades {
   /** The listener for `upgrade`: WebSockets go to the upstream, any other upgrade is declined and the request served as a plain one. */
   handle(this: void, request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -23,7 +23,7 @@ export interface Upgrades {
 }
 
 /** Carries the upgrades that come in by one server, through http-proxy-3. */
-export function createUpgrades(server: Server, pipeline: Pipeline, port: () => number): Upgrades {
+export function createUpgrades(server: Server, pipeline: Pipeline, entrance: Entrance): Upgrades {
   const { log, transport } = pipeline;
   const open = new Set<Duplex>();
   const target = targetOf(transport.upstream);
@@ -48,8 +48,12 @@ export function createUpgrades(server: Server, pipeline: Pipeline, port: () => n
         return;
       }
       open.add(socket);
-      socket.once("close", () => open.delete(socket));
-      const { route, target: url } = chooseRoute(pipeline, port(), request);
+      entrance.onOpened(request.socket);
+      socket.once("close", () => {
+        open.delete(socket);
+        entrance.onClosed();
+      });
+      const { route, target: url } = chooseRoute(pipeline, entrance.port(), request);
       const asked = { target: request.url ?? "/", headers: request.rawHeaders };
       edits.set(request, (answer) => keepOnRoute(route, asked, answer));
       proxy.ws(Object.assign(request, { url }), socket, head);
