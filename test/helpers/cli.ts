@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { closeLater } from "./closing.js";
 import type { LogLine } from "./proxy.js";
@@ -40,10 +41,16 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
   const words = [process.execPath, ...nodeArgs, BIN, ...args];
   const [command, ...rest] =
     shell === undefined ? words : ["/bin/sh", "-c", `${shell} exec "$@"`, "sh", ...words];
-  const child = spawn(command!, rest, {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...env },
-  });
+  return watchCli(
+    spawn(command!, rest, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
+    }),
+  );
+}
+
+/** The same for a program that somebody else has started, and that writes to pipes. */
+export function watchCli(child: ChildProcessByStdio<null, Readable, Readable>): Running {
   let stdout = "";
   let stderr = "";
   const watchers = new Set<() => void>();
