@@ -35,6 +35,7 @@ export function checkLines({ loaded, upstream, sample }: Checked): string[] {
 
 const VALUES = [
   "upstream",
+  "upstreamCa",
   "listen",
   "verifyPaths",
   "connectRetryMs",
@@ -51,7 +52,12 @@ const VALUES = [
 function valueText(config: Config, key: (typeof VALUES)[number]): string {
   if (key === "upstream") return config.upstream.url;
   if (key === "verifyPaths") return config.verifyPaths.join(", ");
-  if (key === "listen") return config.listen.map(addressText).join(", ");
+  if (key === "listen") {
+    return config.listen
+      .map((door) => `${addressText(door)}${door.tls === undefined ? "" : " (TLS)"}`)
+      .join(", ");
+  }
+  if (key === "upstreamCa") return config.upstreamCa ?? "those that Node knows";
   if (key === "admin") return adminText(config.admin);
   if (key === "alert" || key === "audit") return config[key] ? optionText(config[key]) : "off";
   return String(config[key]);

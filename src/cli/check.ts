@@ -3,6 +3,7 @@ import { loadConfig } from "../config/load.js";
 import { plainConfig, withoutSecrets } from "../config/plain.js";
 import { type Checked, checkLines } from "./check-lines.js";
 import { type ConfigFlags, configInput, withConfigFlags } from "./config-flags.js";
+import { withAuthorities } from "../proxy/pem.js";
 import { probe } from "./probe.js";
 import { explainSample, parseHeader, parsePath, type SampleFlags } from "./sample.js";
 
@@ -39,7 +40,7 @@ async function check(upstream: string | undefined, flags: CheckFlags): Promise<v
   const { json, path, method, header, userAgent, port, ...config } = flags;
   const loaded = await loadConfig(configInput(upstream, config));
   const sample = explainSample(loaded.config, { path, method, header, userAgent, port });
-  const probed = await probe(loaded.config.upstream, loaded.config.verifyPaths);
+  const probed = await probe(await withAuthorities(loaded.config), loaded.config.verifyPaths);
   const checked = {
     loaded: { ...loaded, config: withoutSecrets(loaded.config) },
     upstream: probed,

@@ -17,6 +17,10 @@ export function withConfigFlags(command: Command): Command {
 export function withConfigOptions(command: Command): Command {
   return command
     .option("-c, --config <file>", "read this YAML or JSON file")
+    .option(
+      "--upstream-ca <file>",
+      "the authorities that an https upstream's certificate may come from",
+    )
     .option("--host <host>", "the address to listen on (default: 127.0.0.1)")
     .option(
       "--masked-as-error",

@@ -67,10 +67,14 @@ export async function answers(upstream: UpstreamAddress): Promise<boolean> {
   }
 }
 
-function clientOf({ url, connect }: UpstreamAddress): Client {
+function clientOf({ url, connect, ca }: UpstreamAddress): Client {
   const socketPath = "socketPath" in connect ? connect.socketPath : undefined;
   return new Client(socketPath === undefined ? url : "http://localhost", {
-    connect: { timeout: PATIENCE_MS, ...(socketPath === undefined ? {} : { socketPath }) },
+    connect: {
+      timeout: PATIENCE_MS,
+      ...(socketPath === undefined ? {} : { socketPath }),
+      ...(ca === undefined ? {} : { ca }),
+    },
     headersTimeout: PATIENCE_MS,
     bodyTimeout: PATIENCE_MS,
   });

@@ -29,7 +29,11 @@ export function listenIn(written: unknown): Listen[] {
   const { data } = fileSchema.shape.listen.safeParse(written);
   if (data === undefined) return [];
   const entries = Array.isArray(data) ? data : [data];
-  return entries.map(({ host = DEFAULTS.host, port = DEFAULTS.port }) => ({ host, port }));
+  return entries.map(({ host = DEFAULTS.host, port = DEFAULTS.port, tls }) => ({
+    host,
+    port,
+    ...(tls === undefined ? {} : { tls }),
+  }));
 }
 
 /** The addresses of a list that cannot be listened on together. */

@@ -1,4 +1,4 @@
-import type { Config } from "./config.js";
+import type { Config, Listen } from "./config.js";
 import { isSecret, NOT_SHOWN } from "./plain.js";
 
 /** What can be changed while requests are in flight; anything else needs a restart. */
@@ -45,10 +45,14 @@ function flatten(config: Config): Map<string, string> {
   const flat = new Map<string, string>();
   add(flat, "", rest);
   flat.set("upstream", upstream.url);
-  flat.set("listen", listen.map(({ host, port }) => `${host}:${port}`).join(", "));
+  flat.set("listen", listen.map(listenText).join(", "));
   flat.set("routes", routes.map(({ name }) => name).join(", "));
   for (const route of routes) add(flat, `routes.${route.name}`, route);
   return flat;
+}
+
+function listenText({ host, port, tls }: Listen): string {
+  return `${host}:${port}${tls === undefined ? "" : ` with TLS (${tls.cert}, ${tls.key})`}`;
 }
 
 function add(flat: Map<string, string>, path: string, value: unknown): void {

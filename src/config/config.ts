@@ -6,10 +6,18 @@ export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** The files of a certificate and its key, in PEM form. */
+export interface ListenTls {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** Where clients come in. */
 export interface Listen {
   readonly host: string;
   readonly port: number;
+  /** Clients speak TLS there. */
+  readonly tls?: ListenTls;
 }
 
 /** The listener for operators. */
@@ -40,6 +48,8 @@ export interface Audit {
 /** Everything that was configured, checked and frozen. */
 export interface Config {
   readonly upstream: UpstreamAddress;
+  /** The file with the authorities that an https upstream's certificate may come from; undefined: those that Node knows. */
+  readonly upstreamCa: string | undefined;
   readonly listen: readonly Listen[];
   /** In written order, the first match wins; what none of them matches is passthrough. */
   readonly routes: readonly Route[];

@@ -6,9 +6,10 @@ import type { FileConfig } from "./schema.js";
 
 /** The configuration in the form of the file, with every default written out: reading it again gives the same one. */
 export function plainConfig({ upstream, routes, ...rest }: Config): FileConfig {
-  const { listen, verifyPaths, admin, alert, audit, ...scalars } = rest;
+  const { listen, verifyPaths, admin, alert, audit, upstreamCa, ...scalars } = rest;
   return {
     upstream: upstream.url,
+    ...(upstreamCa === undefined ? {} : { upstreamCa }),
     listen: listen.map((endpoint) => ({ ...endpoint })),
     verifyPaths: [...verifyPaths],
     ...scalars,

@@ -91,10 +91,14 @@ export function resolveConfig(
     sources[key] = given?.source ?? (data[key] === undefined ? "default" : place(key));
     return (given?.value ?? data[key] ?? DEFAULTS[key]) as Config[K];
   };
+  const ca = settings.values.upstreamCa;
+  sources["upstreamCa"] =
+    ca?.source ?? (data.upstreamCa === undefined ? "default" : place("upstreamCa"));
   const { maskedAsError } = settings;
   sources["routes"] = routes === undefined ? maskedAsError.source : place("routes");
   const config: Config = {
     upstream: upstream.address,
+    upstreamCa: ca?.value ?? data.upstreamCa,
     listen: listen.value,
     routes: maskedAsError.value ? [defaultRoute("strict")] : (data.routes ?? []).map(toRoute),
     verifyPaths: data.verifyPaths ?? DEFAULTS.verifyPaths,

@@ -6,15 +6,31 @@ import { routeSchema } from "./route-schema.js";
 import { bytes, host, milliseconds, port } from "./scalar-schemas.js";
 import { adminSchema, alertSchema, auditSchema } from "./watch-schema.js";
 
+const pemFile = (description: string): z.ZodString =>
+  about(z.string().min(1), "a path", { description });
+
+const tls = about(
+  z.strictObject({
+    cert: pemFile("The certificate and those that lead to its authority, in PEM form."),
+    key: pemFile("The certificate's key, in PEM form."),
+  }),
+  "cert and key, each a path",
+  { description: "Clients speak TLS there. Both files are read again when they change." },
+);
+
 const endpoint = about(
-  z.strictObject({ host: host(DEFAULTS.host).optional(), port: port(DEFAULTS.port).optional() }),
-  "host and port",
+  z.strictObject({
+    host: host(DEFAULTS.host).optional(),
+    port: port(DEFAULTS.port).optional(),
+    tls: tls.optional(),
+  }),
+  "host, port and tls",
   { description: "An address and a port to listen on." },
 );
 
 const listen = about(
   z.union([endpoint, z.array(endpoint).min(1)]),
-  "{host, port} or a list of them",
+  "{host, port, tls} or a list of them",
   { description: "Where clients come in: one address and port, or a list of them." },
 );
 
@@ -44,6 +60,9 @@ export const fileSchema = about(
         "The Gym-compatible server: http://HOST:PORT, https://HOST:PORT or unix:/PATH/TO.sock.",
       examples: ["http://127.0.0.1:9100"],
     }).optional(),
+    upstreamCa: pemFile(
+      "The authorities that an https upstream's certificate may come from, in PEM form; no others count then.",
+    ).optional(),
     listen: listen.optional(),
     verifyPaths: verifyPaths.optional(),
     connectRetryMs: milliseconds(
@@ -86,6 +105,7 @@ export const fileSchema = about(
 /** The schemas of the values that flags and variables can give too. */
 export const SCALARS = {
   upstream: fileSchema.shape.upstream,
+  upstreamCa: fileSchema.shape.upstreamCa,
   host: endpoint.shape.host,
   port: endpoint.shape.port,
   connectRetryMs: fileSchema.shape.connectRetryMs,

@@ -5,6 +5,8 @@ export interface UpstreamAddress {
   /** As the user wrote it, without a trailing slash. */
   readonly url: string;
   readonly secure: boolean;
+  /** The authorities that its certificate may come from, as PEM; left out: those that Node knows. */
+  readonly ca?: string;
   readonly connect:
     | { readonly host: string; readonly port: number }
     | { readonly socketPath: string };

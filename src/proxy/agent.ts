@@ -1,6 +1,6 @@
 import http from "node:http";
 import https from "node:https";
-import type { Socket } from "node:net";
+import { isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { UpstreamAddress } from "../config/upstream.js";
 import { valuesOf } from "../http/headers.js";
@@ -25,6 +25,14 @@ export interface UpstreamPool {
   close(): void;
 }
 
+/**
+ * What TLS to the upstream goes by: its own name, never that in a client's `Host`, and the authorities that were configured, if any.
+ */
+export function tlsOptions({ connect, ca }: UpstreamAddress): https.AgentOptions {
+  const name = "host" in connect && isIP(connect.host) === 0 ? { servername: connect.host } : {};
+  return { ...name, ...(ca === undefined ? {} : { ca }) };
+}
+
 /** A pool for this address. */
 export function createPool(upstream: UpstreamAddress): UpstreamPool {
   const usableUntil = new WeakMap<Duplex, number>();
@@ -34,7 +42,9 @@ export function createPool(upstream: UpstreamAddress): UpstreamPool {
     maxSockets: Number.POSITIVE_INFINITY,
     maxFreeSockets: Number.POSITIVE_INFINITY,
   };
-  const agent = upstream.secure ? new https.Agent(options) : new http.Agent(options);
+  const agent = upstream.secure
+    ? new https.Agent({ ...options, ...tlsOptions(upstream) })
+    : new http.Agent(options);
 
   const keepSocketAlive = (socket: Duplex): boolean => {
     const limit = Math.min(IDLE_LIMIT_MS, hintOf(socket) - HINT_MARGIN_MS);

@@ -1,6 +1,11 @@
-import type { Socket } from "node:net";
+import type { Server } from "node:http";
+import type https from "node:https";
+import type { AddressInfo, Socket } from "node:net";
 import type { Listen } from "../config/config.js";
+import { readIdentity } from "./pem.js";
+import { logEvent, type Logger } from "../observe/log.js";
 import { createHandler, type Entrance, type Pipeline } from "./handler.js";
+import { followIdentity } from "./identity.js";
 import { createListener, listen } from "./server.js";
 import { createUpgrades } from "./upgrade.js";
 
@@ -17,24 +22,27 @@ export interface Door {
 /**
  * Opens a door of the proxy.
  *
- * @throws {ProxyError} LISTEN_FAILED when it cannot listen there.
+ * @throws {ProxyError} LISTEN_FAILED when it cannot listen there; CONFIG_INVALID when its certificate cannot be used.
  */
-export async function openDoor({ host, port }: Listen, pipeline: Pipeline): Promise<Door> {
+export async function openDoor({ host, port, tls }: Listen, pipeline: Pipeline): Promise<Door> {
   let draining: Promise<void> | undefined;
   let inFlight = 0;
   let boundPort = port;
   // Connections on which nothing was asked yet: Node does not count them among the idle ones.
-  const silent = new Set<Socket>();
-  const server = createListener(pipeline.log);
+  // They go by their other end, because a request over TLS comes by another socket than the connection that carries it.
+  const silent = new Map<string, Socket>();
+  const { log } = pipeline;
+  const server = createListener(log, tls && (await readIdentity(tls)));
   server.on("connection", (socket) => {
-    silent.add(socket);
-    socket.once("close", () => silent.delete(socket));
+    const end = endOf(socket);
+    silent.set(end, socket);
+    socket.once("close", () => silent.delete(end));
   });
   const entrance: Entrance = {
     port: () => boundPort,
     isDraining: () => draining !== undefined,
     onOpened: (socket) => {
-      silent.delete(socket);
+      silent.delete(endOf(socket));
       inFlight += 1;
     },
     onClosed: () => {
@@ -49,16 +57,21 @@ export async function openDoor({ host, port }: Listen, pipeline: Pipeline): Prom
   server.on("checkExpectation", (request, reply) => handle(request, reply));
   server.on("upgrade", upgrades.handle);
   boundPort = await listen(server, host, port);
+  const scheme = tls === undefined ? "http" : "https";
+  const url = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${boundPort}`;
+  warnOfExposure(server, url, log);
+  const unfollow = tls && followIdentity(server as https.Server, tls, log);
 
   const drain = (): Promise<void> => {
     draining ??= new Promise((resolve) => {
       server.close(() => resolve());
-      for (const socket of silent) socket.destroy();
+      for (const socket of silent.values()) socket.destroy();
+      unfollow?.();
     });
     return draining;
   };
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${boundPort}`,
+    url,
     drain,
     close: () => {
       const done = drain();
@@ -68,4 +81,16 @@ export async function openDoor({ host, port }: Listen, pipeline: Pipeline): Prom
     },
     inFlight: () => inFlight,
   };
+}
+
+function endOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** maskgate asks nobody who he is: whoever reaches a door that is open to other machines reaches the upstream through it. */
+function warnOfExposure(server: Server, url: string, log: Logger): void {
+  const { address } = server.address() as AddressInfo;
+  if (/^(?:127\.|::1$|::ffff:127\.)/.test(address)) return;
+  const says = `other machines can reach ${url}, and through it the upstream: maskgate has no passwords`;
+  logEvent(log, "warn", "exposed", { url }, says);
 }

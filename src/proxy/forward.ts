@@ -144,6 +144,13 @@ function open(transport: Transport, method: string, outgoing: Outgoing): ClientR
 
 function describe(error: NodeJS.ErrnoException, upstream: UpstreamAddress): ProxyError {
   const code = failureOf(error);
+  if (
+    upstream.secure &&
+    /^(?:DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|CERT_|ERR_TLS_CERT)/.test(error.code ?? "")
+  ) {
+    const says = `the certificate of the upstream ${upstream.url} was refused: ${error.message} (${error.code}); a private authority is named by upstreamCa`;
+    return new ProxyError(code, says, { cause: error });
+  }
   const what = {
     UPSTREAM_RESET: "the upstream broke off before it answered",
     UPSTREAM_INVALID_ANSWER: "the upstream sent something that is not an HTTP answer",

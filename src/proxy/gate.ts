@@ -7,6 +7,7 @@ import { openWatching } from "./watching.js";
 import { type Door, openDoor } from "./door.js";
 import type { Pipeline } from "./handler.js";
 import { HoldBudget } from "./hold.js";
+import { withAuthorities } from "./pem.js";
 
 /** What of a configuration can be changed while requests are in flight. */
 export type LiveConfig = Pick<Config, "listen" | "routes" | "verifyPaths">;
@@ -39,7 +40,8 @@ export interface Gate {
 function keyed(wanted: readonly Listen[]): [string, Listen][] {
   const counts = new Map<string, number>();
   return wanted.map((listen) => {
-    const address = `${listen.host} ${listen.port}`;
+    const { host, port, tls } = listen;
+    const address = `${host} ${port} ${JSON.stringify(tls ?? null)}`;
     const count = (counts.get(address) ?? 0) + 1;
     counts.set(address, count);
     return [`${address} ${count}`, listen];
@@ -52,10 +54,11 @@ const UNMATCHED = { ...defaultRoute("passthrough"), name: "unmatched" };
 /**
  * A proxy in front of one upstream, listening.
  *
- * @throws {ProxyError} LISTEN_FAILED when it cannot listen there.
+ * @throws {ProxyError} LISTEN_FAILED when it cannot listen there; CONFIG_INVALID when a certificate's file cannot be used.
  */
 export async function openGate(config: Config, log: Logger): Promise<Gate> {
-  const { upstream, connectRetryMs, upstreamTimeoutMs, maxAnswerBytes } = config;
+  const { connectRetryMs, upstreamTimeoutMs, maxAnswerBytes } = config;
+  const upstream = await withAuthorities(config);
   const budget = new HoldBudget(config.holdMemoryBytes);
   const pool = createPool(upstream);
   let live: LiveConfig = config;
@@ -64,7 +67,7 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
   const everyDoor = (): Door[] => [...doors.values(), ...leaving];
   const inFlight = (): number => everyDoor().reduce((sum, door) => sum + door.inFlight(), 0);
   let ending = false;
-  const watching = await openWatching(config, log, {
+  const watching = await openWatching({ ...config, upstream }, log, {
     budget,
     routes: () => live.routes,
     inFlight,

@@ -23,10 +23,14 @@ export interface Readiness {
 }
 
 /** Any answer counts as one, but for 502, 503 and 504. */
-export function createReadiness({ url, connect }: UpstreamAddress): Readiness {
+export function createReadiness({ url, connect, ca }: UpstreamAddress): Readiness {
   const socketPath = "socketPath" in connect ? connect.socketPath : undefined;
   const client = new Client(socketPath === undefined ? url : "http://localhost", {
-    connect: { timeout: PATIENCE_MS, ...(socketPath === undefined ? {} : { socketPath }) },
+    connect: {
+      timeout: PATIENCE_MS,
+      ...(socketPath === undefined ? {} : { socketPath }),
+      ...(ca === undefined ? {} : { ca }),
+    },
     headersTimeout: PATIENCE_MS,
     bodyTimeout: PATIENCE_MS,
   });

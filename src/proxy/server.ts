@@ -1,6 +1,8 @@
 import http, { type Server } from "node:http";
+import https from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Identity } from "./pem.js";
 import { type ErrorCode, ProxyError } from "../errors.js";
 import { failureReply } from "../http/reply.js";
 import { logEvent, type Logger } from "../observe/log.js";
@@ -8,8 +10,8 @@ import { CLIENT_HEADER_MS, CLIENT_KEEP_ALIVE_MS, MAX_HEADER_BYTES } from "./limi
 import { rawReply } from "./raw-reply.js";
 
 /** A server for clients, not yet listening. Clients may take any time over a body and wait any time for an answer; only the header has a limit. */
-export function createListener(log: Logger): Server {
-  const server = http.createServer({
+export function createListener(log: Logger, identity?: Identity): Server {
+  const options = {
     keepAlive: true,
     keepAliveTimeout: CLIENT_KEEP_ALIVE_MS,
     headersTimeout: CLIENT_HEADER_MS,
@@ -17,14 +19,21 @@ export function createListener(log: Logger): Server {
     maxHeaderSize: MAX_HEADER_BYTES,
     requireHostHeader: false,
     noDelay: true,
-  });
+  };
+  const server =
+    identity === undefined
+      ? http.createServer(options)
+      : https.createServer({ ...options, ...identity });
   server.maxHeadersCount = 0;
   server.on("connect", (_request, socket: Duplex) => {
     refuse(socket, "METHOD_REFUSED", "maskgate is in front of one server and opens no tunnels");
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     logEvent(log, "debug", "client_error", { code: error.code }, error.message);
-    if (!socket.writable || error.code === "ECONNRESET") {
+    if (
+      !socket.writable ||
+      /^(?:ECONNRESET|EPROTO|ERR_SSL_.*|ERR_TLS_.*)$/.test(error.code ?? "")
+    ) {
       socket.destroy();
       return;
     }

@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage, Server } from "node:http";
+import https from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createProxyServer, type ServerOptions } from "http-proxy-3";
@@ -7,6 +8,7 @@ import { failureReply } from "../http/reply.js";
 import { endToEnd, type RawHeaders, tokensOf, without } from "../http/headers.js";
 import { logEvent, loggedPath } from "../observe/log.js";
 import { keepOnRoute } from "../route/location.js";
+import { tlsOptions } from "./agent.js";
 import { chooseRoute, type Entrance, type Pipeline } from "./handler.js";
 import { rawHead, rawReply } from "./raw-reply.js";
 
@@ -27,7 +29,13 @@ export function createUpgrades(server: Server, pipeline: Pipeline, entrance: Ent
   const { log, transport } = pipeline;
   const open = new Set<Duplex>();
   const target = targetOf(transport.upstream);
-  const proxy = createProxyServer({ target, toProxy: true, xfwd: false });
+  const { upstream } = transport;
+  const proxy = createProxyServer({
+    target,
+    toProxy: true,
+    xfwd: false,
+    ...(upstream.secure ? { agent: new https.Agent(tlsOptions(upstream)) } : {}),
+  });
   const edits = new WeakMap<IncomingMessage, EditFields>();
   proxy.on("proxyReqWs", (sent, request, socket) => {
     mend(sent, socket, edits.get(request)!);
@@ -85,7 +93,7 @@ function serveAsPlain(
   if (connection.length > 0) kept.push("Connection", connection.join(", "));
   const line = `${method} ${url} HTTP/${httpVersion}`;
   socket.unshift(Buffer.concat([rawHead(line, kept), head]));
-  server.emit("connection", socket);
+  server.emit("encrypted" in socket ? "secureConnection" : "connection", socket);
 }
 
 /**

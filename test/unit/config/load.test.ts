@@ -187,6 +187,7 @@ describe("flags, environment and file", () => {
       upstreamTimeoutMs: "default",
       maxAnswerBytes: "default",
       holdMemoryBytes: "default",
+      upstreamCa: "default",
       admin: "default",
       alert: "default",
       audit: "default",

@@ -52,7 +52,7 @@ describe("one problem", () => {
     [
       "a misspelt key of listen",
       `${HEAD}listen: {hots: a}`,
-      /^listen\.hots: unknown key, found "hots", allowed host, port; did you mean "host"\?/,
+      /^listen\.hots: unknown key, found "hots", allowed host, port, tls; did you mean "host"\?/,
     ],
     [
       "a misspelt key in a list of listen",
