@@ -96,6 +96,12 @@ export function forward(
       if (settle()) handler.onAnswer(answer);
       else answer.destroy();
     });
+    // Node reports nothing else of a 101, and nobody asked for one: `Upgrade` is not sent on (RFC 9110 §7.8).
+    sent.once("upgrade", (_answer, socket) => {
+      socket.destroy();
+      const detail = "the upstream switched to another protocol, which nobody asked for";
+      fail(new ProxyError("UPSTREAM_INVALID_ANSWER", detail));
+    });
     sent.on("error", (error: NodeJS.ErrnoException) => {
       // Where the end of the connection is the end of the body, Node would take an error for a clean end.
       if (answered?.complete === false) answered.destroy(error);

@@ -34,6 +34,10 @@ const BEFORE_THE_HEADER_ENDS: readonly (readonly [string, Script])[] = [
   ["an answer of HTTP/2", sends("HTTP/2 200 OK\r\n\r\n", "end")],
   ["a status of two digits", sends("HTTP/1.1 20 OK\r\n\r\n", "end")],
   [
+    "a switch to a protocol that nobody asked for",
+    sends("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n", "end"),
+  ],
+  [
     "a header over 64 KiB",
     sends(answer(SCORED, { headers: [["X-Big", "x".repeat(66_000)]] }), "end"),
   ],
