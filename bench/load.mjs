@@ -12,10 +12,15 @@ import { answerBody, REQUEST_BODY } from "./answers.mjs";
  * @property {number} warmMs not counted
  * @property {number} measureMs
  * @property {number} [minAnswers] go on until so many have come, warming aside
+ * @property {number} [each] so many answers on each connection, and the end when all have come
+ * @property {number} [giveUpMs] default: four times what is measured, and 20 s
  * @property {number} [delay] how long the upstream waits, in milliseconds
+ * @property {number} [together] the upstream ends no answer before so many are nearly whole
  * @property {number} status what every answer's status must be
  * @property {boolean} sameBytes whether the body must be the upstream's own
  */
+
+const OPENED_AT_ONCE = 200;
 
 const shared = Buffer.allocUnsafe(1024 * 1024);
 const bodies = new Map();
@@ -115,10 +120,11 @@ class AnswerReader {
 
 /** Runs a job to its end: resolves with counts, bytes, latencies in microseconds, and the first error where there was one. */
 function run(job) {
-  const { port, connections, warmMs, measureMs, minAnswers = 0, delay } = job;
+  const { port, connections, warmMs, measureMs, minAnswers = 0, each, delay, together } = job;
+  const giveUpMs = job.giveUpMs ?? measureMs * 4 + 20_000;
   const expected = bodyOf(job.answer);
   const request = Buffer.from(
-    `POST /verify HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\naccept: */*\r\nconnection: keep-alive\r\nuser-agent: python-httpx/0.28.1\r\nx-answer: ${job.answer}\r\n${delay === undefined ? "" : `x-delay: ${delay}\r\n`}content-length: ${REQUEST_BODY.length}\r\ncontent-type: application/json\r\n\r\n${REQUEST_BODY}`,
+    `POST /verify HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\naccept: */*\r\nconnection: keep-alive\r\nuser-agent: python-httpx/0.28.1\r\nx-answer: ${job.answer}\r\n${delay === undefined ? "" : `x-delay: ${delay}\r\n`}${together === undefined ? "" : `x-together: ${together}\r\n`}content-length: ${REQUEST_BODY.length}\r\ncontent-type: application/json\r\n\r\n${REQUEST_BODY}`,
   );
   return new Promise((resolve) => {
     const sockets = [];
@@ -146,11 +152,14 @@ function run(job) {
       });
     };
     const due = () =>
-      counting && performance.now() - started >= measureMs && latencies.length >= minAnswers;
+      each === undefined
+        ? counting && performance.now() - started >= measureMs && latencies.length >= minAnswers
+        : latencies.length === each * connections;
 
     const open = () => {
       const reader = new AnswerReader(expected, job);
       let sent = 0;
+      let answers = 0;
       const socket = net.connect({
         port,
         host: "127.0.0.1",
@@ -174,6 +183,8 @@ function run(job) {
               finish();
               return false;
             }
+            answers += 1;
+            if (answers === each) return true;
             sent = now;
             socket.write(request);
             return true;
@@ -186,18 +197,28 @@ function run(job) {
         socket.write(request);
       });
       socket.on("error", (error) => finish(error));
-      socket.on("close", () => finish(new Error("the connection was closed")));
+      socket.on("close", () => {
+        if (answers !== each) finish(new Error("the connection was closed"));
+      });
     };
-    for (let n = 0; n < connections; n++) open();
-    setTimeout(() => {
+    const startCounting = () => {
       counting = true;
       started = performance.now();
       process.send({ counting: true });
-    }, warmMs);
-    setTimeout(
-      () => finish(latencies.length < minAnswers ? new Error("too slow: given up") : undefined),
-      warmMs + measureMs * 4 + 20_000,
-    );
+    };
+    if (warmMs === 0) startCounting();
+    else setTimeout(startCounting, warmMs);
+    // No listener's queue holds thousands.
+    const openSome = (opened) => {
+      const next = Math.min(connections, opened + OPENED_AT_ONCE);
+      for (let n = opened; n < next; n++) open();
+      if (next < connections) setTimeout(openSome, 5, next);
+    };
+    openSome(0);
+    setTimeout(() => {
+      const tooFew = latencies.length < (each === undefined ? minAnswers : each * connections);
+      finish(tooFew ? new Error(`given up after ${latencies.length} answers`) : undefined);
+    }, warmMs + giveUpMs);
   });
 }
 

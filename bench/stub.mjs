@@ -1,5 +1,6 @@
 // The upstream of the bench: raw sockets and answers made beforehand, so that it costs as little as it can.
-// The request names its answer in `x-answer`, and in `x-delay` how many milliseconds to wait. Sends its port over IPC.
+// The request names its answer in `x-answer`, and in `x-delay` how many milliseconds to wait. With `x-together: N` the last bytes of an answer are kept
+// until N answers have got that far. Sends its port over IPC, and `{ together: N }` when N of them are let go.
 import net from "node:net";
 import { ANSWERS, answerBody } from "./answers.mjs";
 
@@ -33,6 +34,21 @@ function requestLength(bytes, head, headEnd) {
   return end < 0 ? undefined : end + 5;
 }
 
+const LAST_BYTES = 9;
+let kept = [];
+
+/** Sends all but the end of an answer, and the end once `count` answers are that far. */
+function answerTogether(socket, answer, count) {
+  socket.write(answer.subarray(0, -LAST_BYTES), () => {
+    kept.push(() => socket.destroyed || socket.write(answer.subarray(-LAST_BYTES)));
+    if (kept.length < count) return;
+    const ready = kept;
+    kept = [];
+    process.send({ together: ready.length });
+    for (const finish of ready) finish();
+  });
+}
+
 const server = net.createServer({ noDelay: true }, (socket) => {
   let waiting = EMPTY;
   socket.on("error", () => socket.destroy());
@@ -48,7 +64,9 @@ const server = net.createServer({ noDelay: true }, (socket) => {
       const name = /\r\nx-answer: *([\w-]+)/i.exec(head)?.[1];
       const answer = name !== undefined && name in ANSWERS ? wholeAnswer(name) : OK;
       const delay = Number(/\r\nx-delay: *(\d+)/i.exec(head)?.[1] ?? 0);
-      if (delay === 0) socket.write(answer);
+      const together = Number(/\r\nx-together: *(\d+)/i.exec(head)?.[1] ?? 0);
+      if (together > 0) answerTogether(socket, answer, together);
+      else if (delay === 0) socket.write(answer);
       else setTimeout(() => socket.destroyed || socket.write(answer), delay);
     }
   });

@@ -7,6 +7,7 @@ import { openWatching } from "./watching.js";
 import { type Door, openDoor } from "./door.js";
 import type { Pipeline } from "./handler.js";
 import { HoldBudget } from "./hold.js";
+import { Turn } from "./turn.js";
 import { withAuthorities } from "./pem.js";
 
 /** What of a configuration can be changed while requests are in flight. */
@@ -79,7 +80,7 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
   const { monitor } = watching;
   const pipeline: Pipeline = {
     transport: { upstream, pool, connectRetryMs, upstreamTimeoutMs },
-    bounds: { budget, maxAnswerBytes },
+    bounds: { budget, turn: new Turn(), maxAnswerBytes },
     log,
     monitor,
     unmatched: UNMATCHED,

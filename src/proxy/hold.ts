@@ -1,16 +1,38 @@
+import { getHeapStatistics } from "node:v8";
 import { ProxyError } from "../errors.js";
 import { type Extent, SpillFile } from "./spill.js";
+
+const MIB = 1024 * 1024;
+
+/** What a process of many large answers has beyond the held ones: chunks on their way to and from files, and what is given back but not yet collected. */
+const BESIDE = 96 * MIB;
+
+/** How much of that is always there. Past it, memory that was given back is not given out again before it is really free. */
+const UNCOLLECTED = 64 * MIB;
+
+/** How often that is looked up, in bytes taken. */
+const MEASURE_EVERY = MIB;
 
 /** The memory that all held answers share. */
 export class HoldBudget {
   readonly limit: number;
   /** What went to files instead since the start, in bytes. */
   spilled = 0;
+  readonly #room: number;
+  readonly #measure: () => number;
   #used = 0;
+  #excess = 0;
+  #sinceMeasured = 0;
 
-  /** @param limit - in bytes. */
-  constructor(limit: number) {
+  /**
+   * @param limit - for all that holding answers takes, in bytes. Of a large one, less is given to the answers themselves: half of what is above 64 MiB
+   *   is kept free, 96 MiB at most.
+   * @param measure - what buffers take in this process, dead ones included, in bytes.
+   */
+  constructor(limit: number, measure: () => number = externalBytes) {
     this.limit = limit;
+    this.#room = limit - Math.min(BESIDE, Math.max(0, (limit - UNCOLLECTED) / 2));
+    this.#measure = measure;
   }
 
   get used(): number {
@@ -19,7 +41,8 @@ export class HoldBudget {
 
   /** Whether there was room; it is taken then. */
   take(bytes: number): boolean {
-    if (this.#used + bytes > this.limit) return false;
+    this.#lookUp(bytes);
+    if (this.#used + this.#excess + bytes > this.#room) return false;
     this.#used += bytes;
     return true;
   }
@@ -27,6 +50,19 @@ export class HoldBudget {
   give(bytes: number): void {
     this.#used -= bytes;
   }
+
+  #lookUp(bytes: number): void {
+    this.#sinceMeasured += bytes;
+    if (this.#sinceMeasured < MEASURE_EVERY || this.limit <= UNCOLLECTED) return;
+    this.#sinceMeasured = 0;
+    // Half of the room at most: the buffers may be those of a program that maskgate is only part of.
+    const excess = this.#measure() - this.#used - UNCOLLECTED;
+    this.#excess = Math.min(this.#room / 2, Math.max(0, excess));
+  }
+}
+
+function externalBytes(): number {
+  return getHeapStatistics().external_memory;
 }
 
 /** The chunks of an answer, by index; a promise for one that has to be read from a file. */
@@ -34,7 +70,8 @@ export interface Chunks {
   readonly count: number;
   /** In bytes. */
   readonly size: number;
-  chunk(index: number): Buffer | Promise<Buffer>;
+  /** @param into - what may be overwritten with a chunk that has to be read; used where the chunk fits. */
+  chunk(index: number, into?: Buffer): Buffer | Promise<Buffer>;
 }
 
 /**
@@ -87,10 +124,10 @@ export class Hold implements Chunks {
     return this.#spill(chunk);
   }
 
-  chunk(index: number): Buffer | Promise<Buffer> {
+  chunk(index: number, into?: Buffer): Buffer | Promise<Buffer> {
     const part = this.#parts[index];
     if (part === undefined) throw new ProxyError("CLIENT_CLOSED", "the client has gone");
-    return Buffer.isBuffer(part) ? part : this.#read(part);
+    return Buffer.isBuffer(part) ? part : this.#read(part, into);
   }
 
   /** Gives memory and file back; it holds nothing afterwards. */
@@ -114,8 +151,8 @@ export class Hold implements Chunks {
     this.#budget.spilled += chunk.length;
   }
 
-  async #read(extent: Extent): Promise<Buffer> {
+  async #read(extent: Extent, into: Buffer | undefined): Promise<Buffer> {
     if (this.#file === undefined) throw new ProxyError("CLIENT_CLOSED", "the client has gone");
-    return (await this.#file).read(extent);
+    return (await this.#file).read(extent, into);
   }
 }

@@ -10,6 +10,7 @@ import { decode } from "./decode.js";
 import { drive } from "./drive.js";
 import type { Exchange } from "./exchange.js";
 import type { Chunks, Hold, HoldBudget } from "./hold.js";
+import type { Turn } from "./turn.js";
 
 /** A whole answer, as it came. */
 export interface HeldAnswer {
@@ -32,6 +33,7 @@ export interface Judgement extends Finding {
 /** The bounds that all answers share. */
 export interface Bounds {
   readonly budget: HoldBudget;
+  readonly turn: Turn;
   /** The largest answer that is held, as it came and unpacked, in bytes. */
   readonly maxAnswerBytes: number;
 }

@@ -7,7 +7,7 @@ import { startAsAnswered } from "./relay.js";
 
 /**
  * Sends a held answer with these fields, and with the splice where there is one. What is in memory leaves together with the header; what is in a file
- * is read at the client's pace.
+ * is read at the client's pace, into the same memory again and again.
  */
 export async function sendHeld(
   exchange: Exchange,
@@ -19,38 +19,42 @@ export async function sendHeld(
   if (exchange.closed || !startAsAnswered(exchange, answer, headers)) return;
   const { reply } = exchange;
   let at = 0;
+  let scratch: Buffer | undefined;
   reply.cork();
-  let corked = true;
   for (let index = 0; index < held.count; index++) {
-    const wanted = held.chunk(index);
-    let chunk: Buffer;
-    if (Buffer.isBuffer(wanted)) {
-      chunk = wanted;
-    } else {
-      if (corked) reply.uncork();
-      corked = false;
-      chunk = await wanted;
-      if (reply.writableNeedDrain) await drained(reply);
-      if (exchange.closed) return;
-    }
-    for (const piece of splice === undefined ? [chunk] : spliceChunk(chunk, at, splice)) {
-      reply.write(piece);
-    }
+    const wanted = held.chunk(index, scratch);
+    const fromFile = !Buffer.isBuffer(wanted);
+    if (fromFile && reply.writableCorked > 0) reply.uncork();
+    const chunk = fromFile ? await wanted : wanted;
+    if (exchange.closed) return;
+    const pieces = splice === undefined ? [chunk] : [...spliceChunk(chunk, at, splice)];
     at += chunk.length;
+    if (!fromFile) {
+      for (const piece of pieces) reply.write(piece);
+      continue;
+    }
+    await written(reply, pieces);
+    if (exchange.closed) return;
+    if (scratch === undefined || chunk.length > scratch.length) scratch = chunk;
   }
   // In this order: Node 22.23 sends the last chunk of a corked reply before the others when it is ended first.
-  if (corked) reply.uncork();
+  if (reply.writableCorked > 0) reply.uncork();
   reply.end();
 }
 
-function drained(reply: ServerResponse): Promise<void> {
+/** Resolves when the system has taken all of it, so that the memory can be used again, or the client has gone. */
+function written(reply: ServerResponse, pieces: readonly Buffer[]): Promise<void> {
+  const last = pieces.length - 1;
+  if (last < 0) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
-      reply.off("drain", done);
       reply.off("close", done);
       resolve();
     };
-    reply.once("drain", done);
     reply.once("close", done);
+    for (const [n, piece] of pieces.entries()) {
+      if (n < last) reply.write(piece);
+      else reply.write(piece, done);
+    }
   });
 }

@@ -49,9 +49,13 @@ export class SpillFile {
     return extent;
   }
 
-  /** @throws {ProxyError} HOLD_FAILED when the disk does not give back what it took. */
-  async read({ offset, length }: Extent): Promise<Buffer> {
-    const chunk = Buffer.allocUnsafeSlow(length);
+  /**
+   * @param into - what may be overwritten; used where the extent fits.
+   * @throws {ProxyError} HOLD_FAILED when the disk does not give back what it took.
+   */
+  async read({ offset, length }: Extent, into?: Buffer): Promise<Buffer> {
+    const fits = into !== undefined && into.length >= length;
+    const chunk = fits ? into.subarray(0, length) : Buffer.allocUnsafeSlow(length);
     try {
       const { bytesRead } = await this.#handle.read(chunk, 0, length, offset);
       if (bytesRead === length) return chunk;

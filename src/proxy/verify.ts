@@ -31,7 +31,10 @@ export function holdAndJudge(exchange: Exchange, answer: IncomingMessage, bounds
     try {
       if (codings.length === 0) scan.push(chunk);
       spilling = hold.push(chunk);
-      if (spilling === undefined) return;
+      if (spilling === undefined) {
+        bounds.turn.take(chunk.length, answer);
+        return;
+      }
       answer.pause();
       spilling.then(() => answer.resume(), fail);
     } catch (error) {
