@@ -9,6 +9,13 @@ export interface PageFile {
 /** The files of the page by the path they are asked for. */
 export const PAGE_FILES: ReadonlyMap<string, PageFile> = new Map([
   ["/", { name: "index.html", type: "text/html; charset=utf-8" }],
+  ["/page.css", { name: "page.css", type: "text/css; charset=utf-8" }],
+  ...["page", "charts", "dom", "feed", "history", "tables", "texts"].map(
+    (name): [string, PageFile] => [
+      `/${name}.js`,
+      { name: `${name}.js`, type: "text/javascript; charset=utf-8" },
+    ],
+  ),
 ]);
 
 const FOLDER = new URL("./page/", import.meta.url);

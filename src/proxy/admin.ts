@@ -31,7 +31,8 @@ const TEXT_TYPE = "text/plain; charset=utf-8";
 
 const HEADERS = {
   "cache-control": "no-store",
-  "content-security-policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+  "content-security-policy":
+    "default-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
 } as const;

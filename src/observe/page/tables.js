@@ -1,0 +1,70 @@
+import { element } from "./dom.js";
+import { clock, count, percent } from "./texts.js";
+
+const number = (value) => element("td", { class: "number" }, count(value));
+
+/** The rows of the routes. */
+export function routeRows(routes) {
+  return routes.map(
+    ({ name, mode, ramp, answers, translated, letThrough, errors, window, stormSince }) => {
+      const sum = (counts) => Object.values(counts).reduce((all, n) => all + n, 0);
+      const why = Object.entries(letThrough)
+        .map(([because, n]) => `${because}: ${n}`)
+        .join("; ");
+      const codes = Object.entries(errors)
+        .map(([code, n]) => `${code}: ${n}`)
+        .join("; ");
+      const storm = stormSince !== undefined;
+      return element(
+        "tr",
+        storm ? { class: "storm" } : {},
+        element("th", { scope: "row" }, name),
+        element("td", {}, mode),
+        element("td", { class: "share" }, shareOf(mode, window, storm)),
+        element("td", {}, ...rampOf(ramp)),
+        number(answers.scored + answers.masked + answers.unknown + answers.uninspectable),
+        number(answers.masked),
+        number(translated),
+        element("td", { class: "number", title: why }, count(sum(letThrough))),
+        element("td", { class: "number", title: codes }, count(sum(errors))),
+      );
+    },
+  );
+}
+
+function rampOf(ramp) {
+  if (ramp === undefined) return ["–"];
+  const { percentage, by } = ramp;
+  const text = percentage === 100 ? "100 %" : `${percentage} % by ${by}`;
+  return [
+    element("progress", { max: 100, value: percentage, "aria-label": `ramp at ${text}` }),
+    text,
+  ];
+}
+
+function shareOf(mode, { answers, masked, share }, storm) {
+  if (mode === "passthrough") return "not looked at";
+  if (answers === 0) return "no answers";
+  return `${storm ? "storm: " : ""}${percent(share)} (${masked} of ${answers})`;
+}
+
+/** The rows of the last masked answers. */
+export function recentRows(records) {
+  return records.map(
+    ({ time, route, decision, because, translation, status, kind, reason, task, path }) => {
+      const got =
+        decision === "translate" ? `${status} (${translation})` : `the answer (${because})`;
+      return element(
+        "tr",
+        {},
+        element("td", {}, element("time", { datetime: time }, clock(time))),
+        element("td", {}, route),
+        element("td", {}, kind),
+        element("td", { class: "text" }, reason),
+        element("td", {}, got),
+        element("td", { class: "code", title: task }, task === undefined ? "–" : task.slice(0, 12)),
+        element("td", { class: "code" }, path),
+      );
+    },
+  );
+}
