@@ -10,6 +10,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["serve", async () => (await import("./serve.js")).serveCommand()],
   ["run", async () => (await import("./run.js")).runCommand()],
   ["check", async () => (await import("./check.js")).checkCommand()],
+  ["top", async () => (await import("./top.js")).topCommand()],
   ["explain", async () => (await import("./explain.js")).explainCommand()],
   ["plan", async () => (await import("./plan.js")).planCommand()],
   ["demo", async () => (await import("./demo.js")).demoCommand()],

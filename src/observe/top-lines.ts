@@ -1,0 +1,114 @@
+import type { RecentRecord } from "./recent.js";
+import type { RouteStatus, Status } from "./status.js";
+
+/** How a line is to be set off. */
+export type Emphasis = "plain" | "strong" | "storm" | "faint";
+
+/** One line for a terminal: printable, without control characters, however servers wrote their reasons. */
+export interface TopLine {
+  readonly emphasis: Emphasis;
+  readonly text: string;
+}
+
+/** Where the text is cut, and how many of the last masked answers fit. */
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** A status for a terminal of this size. */
+export function topLines(status: Status, { columns, rows }: Screen): TopLine[] {
+  const storms = status.routes.filter(({ stormSince }) => stormSince !== undefined);
+  const head: TopLine[] = [
+    { emphasis: "strong", text: headText(status) },
+    { emphasis: "plain", text: loadText(status) },
+    ...storms.map(({ name, window }): TopLine => {
+      const share = `${percent(window.share)} of the last ${window.answers} answers are masked`;
+      return { emphasis: "storm", text: `MASK STORM on route ${name}: ${share}` };
+    }),
+    { emphasis: "plain", text: "" },
+    ...tableLines(ROUTE_HEADS, status.routes.map(routeCells), status.routes.map(routeEmphasis)),
+    { emphasis: "plain", text: "" },
+  ];
+  const recent = status.recent.slice(0, Math.max(0, rows - head.length - 1));
+  const last =
+    recent.length === 0
+      ? [{ emphasis: "faint", text: "no masked answers yet" } as const]
+      : tableLines(RECENT_HEADS, recent.map(recentCells), []);
+  return [...head, ...last].map(({ emphasis, text }) => ({
+    emphasis,
+    text: printable(text).slice(0, columns),
+  }));
+}
+
+const ROUTE_HEADS = ["route", "mode", "ramp", "answers", "masked", "translated", "errors", "now"];
+const RECENT_HEADS = ["time", "route", "kind", "client got", "task", "reason"];
+
+function headText({ version, upstream, uptimeSeconds, draining }: Status): string {
+  const hours = (uptimeSeconds / 3600).toFixed(1);
+  return `maskgate ${version} in front of ${upstream}, up ${hours} h${draining ? ", draining" : ""}`;
+}
+
+function loadText({ inFlight, heldBytes, holdMemoryBytes, spilledBytes }: Status): string {
+  const held = `${mebibytes(heldBytes)} of ${mebibytes(holdMemoryBytes)} held`;
+  return `${inFlight} in flight, ${held}, ${mebibytes(spilledBytes)} spilled`;
+}
+
+function routeCells(route: RouteStatus): string[] {
+  const { name, mode, ramp, answers, translated, errors, window } = route;
+  const all = answers.scored + answers.masked + answers.unknown + answers.uninspectable;
+  const failed = Object.values(errors).reduce((sum, n) => sum + n, 0);
+  const now = window.answers === 0 ? "–" : `${percent(window.share)} of ${window.answers}`;
+  return [
+    name,
+    mode,
+    ramp === undefined ? "–" : `${ramp.percentage} %`,
+    String(all),
+    String(answers.masked),
+    String(translated),
+    String(failed),
+    mode === "passthrough" ? "not looked at" : now,
+  ];
+}
+
+function routeEmphasis({ stormSince }: RouteStatus): Emphasis {
+  return stormSince === undefined ? "plain" : "storm";
+}
+
+function recentCells(record: RecentRecord): string[] {
+  const { time, route, kind, decision, status, task, reason } = record;
+  const got = decision === "translate" ? `${status} (${record.translation})` : "the answer";
+  return [time.slice(11, 19), route, kind.slice(0, 30), got, (task ?? "–").slice(0, 12), reason];
+}
+
+function tableLines(
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  emphases: readonly Emphasis[],
+): TopLine[] {
+  const widths = heads.map((head, i) =>
+    Math.max(head.length, ...rows.map((row) => row[i]!.length)),
+  );
+  const lineOf = (cells: readonly string[]): string =>
+    cells
+      .map((cell, i) => cell.padEnd(widths[i]!))
+      .join("  ")
+      .trimEnd();
+  return [
+    { emphasis: "faint", text: lineOf(heads) },
+    ...rows.map((row, i): TopLine => ({ emphasis: emphases[i] ?? "plain", text: lineOf(row) })),
+  ];
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MiB`;
+}
+
+/** A terminal would take control characters for commands. */
+function printable(text: string): string {
+  return text.replace(/\p{C}/gu, "?");
+}

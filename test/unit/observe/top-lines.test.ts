@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import type { Status } from "../../../src/observe/status.js";
+import { topLines } from "../../../src/observe/top-lines.js";
+
+const ROUTE = {
+  name: "v",
+  mode: "strict",
+  translation: "error",
+  ramp: { percentage: 25, by: "task", salt: "v" },
+  requests: 5,
+  aborted: 0,
+  answers: { scored: 2, masked: 3, unknown: 0, uninspectable: 0 },
+  translated: 1,
+  letThrough: { "held back by ramp": 2 },
+  kinds: { judge_failed: 3 },
+  errors: { UPSTREAM_RESET: 1 },
+  window: { answers: 5, masked: 3, share: 0.6 },
+  stormSince: "2026-11-30T00:00:00.000Z",
+} as const;
+
+const RECORD = {
+  id: 1,
+  time: "2026-11-30T01:02:03.004Z",
+  route: "v",
+  mode: "strict",
+  decision: "translate",
+  translation: "error",
+  status: 503,
+  signal: "mask_sample",
+  kind: "judge_failed",
+  reason: "gone \u001B[2J\u0007\u202Eevil",
+  task: "task7",
+  path: "/verify",
+} as unknown as Status["recent"][number];
+
+const STATUS: Status = {
+  version: "1.2.3",
+  startedAt: "2026-11-30T00:00:00.000Z",
+  uptimeSeconds: 5400,
+  upstream: "http://127.0.0.1:9100",
+  draining: false,
+  inFlight: 7,
+  heldBytes: 1_048_576,
+  holdMemoryBytes: 268_435_456,
+  spilledBytes: 0,
+  alert: { maskedShare: 0.5, minAnswers: 50, windowMs: 300_000 },
+  audit: undefined,
+  routes: [ROUTE],
+  recent: [RECORD],
+};
+
+describe("a status on a terminal", () => {
+  it("has what the page has", () => {
+    expect(topLines(STATUS, { columns: 200, rows: 40 })).toEqual([
+      { emphasis: "strong", text: "maskgate 1.2.3 in front of http://127.0.0.1:9100, up 1.5 h" },
+      { emphasis: "plain", text: "7 in flight, 1.0 MiB of 256.0 MiB held, 0.0 MiB spilled" },
+      { emphasis: "storm", text: "MASK STORM on route v: 60 % of the last 5 answers are masked" },
+      { emphasis: "plain", text: "" },
+      { emphasis: "faint", text: "route  mode    ramp  answers  masked  translated  errors  now" },
+      {
+        emphasis: "storm",
+        text: "v      strict  25 %  5        3       1           1       60 % of 5",
+      },
+      { emphasis: "plain", text: "" },
+      { emphasis: "faint", text: "time      route  kind          client got   task   reason" },
+      {
+        emphasis: "plain",
+        text: "01:02:03  v      judge_failed  503 (error)  task7  gone ?[2J??evil",
+      },
+    ]);
+  });
+
+  it("fits its size", () => {
+    const many = { ...STATUS, recent: Array.from({ length: 200 }, () => RECORD) };
+    const lines = topLines(many, { columns: 30, rows: 12 });
+    expect(lines.length).toBeLessThanOrEqual(12);
+    expect(Math.max(...lines.map(({ text }) => text.length))).toBe(30);
+  });
+
+  it("says that nothing was masked", () => {
+    const lines = topLines({ ...STATUS, recent: [] }, { columns: 80, rows: 40 });
+    expect(lines.at(-1)).toEqual({ emphasis: "faint", text: "no masked answers yet" });
+  });
+});
