@@ -8,6 +8,7 @@ import { matchRoute } from "../route/match.js";
 import { cutPrefix } from "../route/prefix.js";
 import type { Route } from "../route/route.js";
 import { type VerifyPath, verifyPath } from "../route/verify-path.js";
+import { follow } from "./connection.js";
 import { offerReadable } from "./decode.js";
 import { Exchange } from "./exchange.js";
 import { forward, type Transport } from "./forward.js";
@@ -68,6 +69,7 @@ export function createHandler(
   const { transport, log, monitor, bounds } = pipeline;
   return (request, reply, expectsContinue = false) => {
     entrance.onOpened(request.socket);
+    follow(request.socket, reply);
     const { route, target, verify } = chooseRoute(pipeline, entrance.port(), request);
     const exchange = new Exchange(
       { request, reply, route, verify, log, monitor },

@@ -1,0 +1,26 @@
+import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+
+/** The replies of each connection that have not been sent yet, in the order of their requests. */
+const unsent = new WeakMap<Duplex, Set<ServerResponse>>();
+
+/**
+ * Keeps account of a reply until it is closed. Of requests that a client sends one behind the other without waiting (RFC 9112 §9.3.2), Node tells only the
+ * first that the connection has closed; the others are told here, so that what is done for them ends too.
+ */
+export function follow(socket: Duplex, reply: ServerResponse): void {
+  const replies = unsent.get(socket) ?? followConnection(socket);
+  replies.add(reply);
+  reply.once("close", () => replies.delete(reply));
+}
+
+function followConnection(socket: Duplex): Set<ServerResponse> {
+  const replies = new Set<ServerResponse>();
+  unsent.set(socket, replies);
+  socket.once("close", () => {
+    for (const reply of [...replies]) {
+      if (reply.socket === null && !reply.writableFinished) reply.destroy().emit("close");
+    }
+  });
+  return replies;
+}

@@ -1,0 +1,61 @@
+import { expect, it, vi } from "vitest";
+import { ask } from "../helpers/admin.js";
+import { answer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
+import { MODES, startInMode } from "../helpers/modes.js";
+import { startProxy } from "../helpers/proxy.js";
+import { openClient } from "../helpers/raw-client.js";
+import { startUpstream } from "../helpers/upstream.js";
+
+// RFC 9112 §9.3.2: a client may send requests one behind the other without waiting for answers.
+
+it.each(MODES)(
+  "a client that leaves ends all that it has asked for without waiting, in mode %s",
+  async (mode) => {
+    const upstream = await startUpstream(() => undefined);
+    const proxy = await startInMode(mode, upstream);
+    const client = await openClient(proxy.url);
+    client.write(Buffer.concat([verify(), verify(), request("GET", "/x")]));
+    await upstream.arrived(3);
+    client.destroy();
+    await upstream.quiet();
+    await proxy.nextLog("client_gone", 3);
+    expect(proxy.gate.inFlight()).toBe(0);
+  },
+);
+
+it("a client that leaves gives back the memory of answers that wait for their turn", async () => {
+  const upstream = await startUpstream(async ({ received, whole, write }) => {
+    await whole;
+    if (received.target === "/verify") write(answer(SCORED));
+  });
+  const proxy = await startProxy(upstream, {
+    admin: { host: "127.0.0.1", port: 0 },
+  });
+  const held = async (): Promise<number> =>
+    Number(/^maskgate_held_bytes (\d+)$/m.exec((await ask(proxy, "/metrics")).text)?.[1]);
+  const client = await openClient(proxy.url);
+  client.write(Buffer.concat([request("GET", "/first"), verify(), verify()]));
+  await vi.waitFor(async () => expect(await held()).toBeGreaterThanOrEqual(2 * SCORED.length));
+  client.destroy();
+  await vi.waitFor(async () => expect(await held()).toBe(0));
+});
+
+it.each(MODES)(
+  "an answer that is cut short while it waits for its turn ends the connection at its turn, in mode %s",
+  async (mode) => {
+    const upstream = await startUpstream(() => undefined);
+    const proxy = await startInMode(mode, upstream);
+    const client = await openClient(proxy.url);
+    client.write(Buffer.concat([request("GET", "/first"), request("GET", "/second")]));
+    const first = await upstream.arrived(1);
+    const second = await upstream.arrived(2);
+    second.write(answer(MASKED).subarray(0, -5));
+    await second.flushed();
+    second.reset();
+    await proxy.nextLog("upstream_error");
+    first.write(answer(SCORED));
+    expect((await client.reply()).text).toBe(SCORED);
+    await client.incoming.ended;
+    expect(client.incoming.bytes.toString()).not.toContain(MASKED);
+  },
+);
