@@ -22,6 +22,7 @@ export class Audit {
   #writing: Promise<void> | undefined;
   #file: FileHandle | undefined;
   #size = 0;
+  #isRegular = true;
   #lostSinceSaid = 0;
   #failing = false;
 
@@ -91,7 +92,9 @@ export class Audit {
   async #append(lines: readonly string[]): Promise<void> {
     const bytes = Buffer.from(lines.join(""));
     this.#file ??= await this.#open();
-    if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes) {
+    // A device or a pipe is nobody's to rename.
+    const isFull = this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes;
+    if (isFull && this.#isRegular) {
       await this.#rotate();
       this.#file = await this.#open();
     }
@@ -109,8 +112,10 @@ export class Audit {
   async #open(): Promise<FileHandle> {
     const file = await open(this.#options.file, "a+", 0o640);
     try {
-      const { size } = await file.stat();
+      const stats = await file.stat();
+      const { size } = stats;
       this.#size = size;
+      this.#isRegular = stats.isFile();
       const last = Buffer.alloc(1);
       if (size > 0) await file.read(last, 0, 1, size - 1);
       // A line that a crash cut off stays one line of its own.

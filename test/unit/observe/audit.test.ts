@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -93,6 +94,17 @@ describe("an audit file", () => {
     await audit.close();
     const found = await Promise.all([`${file}.2`, `${file}.1`, file].map(reasonsIn));
     expect(found).toEqual(words.map((word) => [word]));
+  });
+
+  it("that is a pipe or a device is never renamed", async () => {
+    const path = await folder();
+    const pipe = join(path, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const { audit } = auditIn(pipe, 1024, 2);
+    for (let n = 0; n < 9; n++) audit.write(record(`${n} ${"x".repeat(300)}`));
+    await audit.close();
+    expect(await readdir(path)).toEqual(["pipe"]);
+    expect(audit.written).toBe(9);
   });
 
   it("on a full disk is told of once, and each line is counted", async () => {
