@@ -31,7 +31,14 @@ export function createMetrics(monitor: Monitor, readings: Readings): Metrics {
   counters(registry, monitor);
   gauges(registry, monitor, readings);
   collectDefaultMetrics({ register: registry });
-  return { contentType: registry.contentType, text: async () => registry.metrics() };
+  return {
+    contentType: registry.contentType,
+    text: async () => {
+      // A route counts from 0: a counter that appears with its first event hides that event from rate().
+      for (const route of readings.routes()) monitor.of(route);
+      return registry.metrics();
+    },
+  };
 }
 
 function durations(registry: Registry): TimeKeeper {
@@ -139,7 +146,7 @@ function counters(registry: Registry, monitor: Monitor): void {
     "maskgate_answers_total",
     "Verify answers that were looked at, by what was found in them and what was made of it.",
     ["verdict", "signal", "kind", "decision", "because"],
-    ({ tally }) => tally.answers.map(({ count, ...labels }) => [labels, count]),
+    ({ tally }) => tally.sorts.map(({ count, ...labels }) => [labels, count]),
   );
   perRoute(
     "maskgate_upstream_errors_total",

@@ -37,16 +37,16 @@ export class RouteTally {
     this.mode = mode;
   }
 
+  /** Every sort of answer that has come, or may come in this mode whatever the answers say. */
+  get sorts(): AnswerCount[] {
+    if (this.mode === "passthrough") return [];
+    const unchecked = this.mode === "strict" ? this.#refused : this.#unread;
+    return [this.scored, this.unknown, unchecked, ...this.#masked.values()];
+  }
+
   /** Every sort of answer that has come. */
   get answers(): AnswerCount[] {
-    const sorts = [
-      this.scored,
-      this.unknown,
-      this.#refused,
-      this.#unread,
-      ...this.#masked.values(),
-    ];
-    return sorts.filter(({ count }) => count > 0);
+    return this.sorts.filter(({ count }) => count > 0);
   }
 
   judged({ verdict, decision }: Finding): void {

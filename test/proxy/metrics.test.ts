@@ -32,7 +32,11 @@ async function send(proxy: Proxy, prefix: string, bodies: readonly string[]): Pr
 }
 
 const only = (samples: ReadonlyMap<string, number>, name: string): Record<string, number> =>
-  Object.fromEntries([...samples].filter(([key]) => key.startsWith(name)));
+  Object.fromEntries(
+    [...samples].filter(
+      ([key, value]) => key.startsWith(name) && (value > 0 || !key.includes("answers")),
+    ),
+  );
 
 describe("/metrics", () => {
   it("counts answers by route, mode, verdict, signal, kind and decision", async () => {
