@@ -59,10 +59,11 @@ export function createPool(upstream: UpstreamAddress): UpstreamPool {
     const now = performance.now();
     let found = false;
     for (const sockets of Object.values(agent.freeSockets)) {
-      const newest = sockets?.at(-1);
-      if (newest === undefined) continue;
-      if ((usableUntil.get(newest) ?? 0) > now) found = true;
-      else for (const socket of [...sockets!]) socket.destroy();
+      // The oldest come first, and each is looked at: many requests may take one each in the same turn.
+      const young = sockets?.findIndex((socket) => (usableUntil.get(socket) ?? 0) > now) ?? -1;
+      if (young !== -1) found = true;
+      const old = young === -1 ? sockets : sockets?.slice(0, young);
+      for (const socket of [...(old ?? [])]) socket.destroy();
     }
     return found;
   };

@@ -71,6 +71,8 @@ export function forward(
 
   const attempt = (): void => {
     if (settled) return;
+    // Others may have taken the young ones in this turn.
+    transport.pool.hasIdle();
     const sent = open(transport, method, outgoing);
     current = sent;
     let connected = false;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { answer, request, SCORED } from "../helpers/messages.js";
+import { answer, request, SCORED, verify } from "../helpers/messages.js";
 import { MODES, startInMode } from "../helpers/modes.js";
 import { openClient } from "../helpers/raw-client.js";
 import { startUpstream, type Upstream } from "../helpers/upstream.js";
@@ -50,3 +50,28 @@ it.each([1000, 2000, 5000])(
     expect(new Set(targets).size).toBe(150);
   },
 );
+
+it("never uses a connection that has been idle for long, however many requests come at once while another is young", async () => {
+  const upstream = await startUpstream(async ({ whole, write }) => {
+    await whole;
+    write(answer(SCORED));
+  });
+  const proxy = await startInMode("strict", upstream);
+  const clients = await Promise.all(Array.from({ length: 8 }, async () => openClient(proxy.url)));
+  const atOnce = async (): Promise<number[]> => {
+    const before = upstream.requests.length;
+    for (const client of clients) client.write(verify());
+    for (const client of clients) expect((await client.reply("POST")).status).toBe(200);
+    return upstream.requests.slice(before).map(({ connection }) => connection);
+  };
+  const old = new Set(await atOnce());
+  let young = -1;
+  for (let round = 0; round < 8; round += 1) {
+    await pause(90);
+    clients[0]!.write(verify());
+    await clients[0]!.reply("POST");
+    young = upstream.requests.at(-1)!.connection;
+  }
+  const used = await atOnce();
+  expect(used.filter((connection) => connection !== young && old.has(connection))).toEqual([]);
+});
