@@ -195,7 +195,9 @@ async function traffic(seed, ms) {
       const wrong = complaint(mode, kind, bytes, id, outcome);
       counts.set(`${mode} ${kind}`, (counts.get(`${mode} ${kind}`) ?? 0) + 1);
       if (wrong !== undefined)
-        complaints.push(`${target}: ${wrong} (${outcome.status ?? outcome.broken})`);
+        complaints.push(
+          `${target}: ${wrong} (${outcome.status ?? outcome.broken}) ${outcome.status >= 400 ? outcome.body : ""}`,
+        );
     }
   };
   await Promise.all(Array.from({ length: Number(values.workers) }, async (_, n) => worker(n)));
