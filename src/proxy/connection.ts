@@ -24,3 +24,12 @@ function followConnection(socket: Duplex): Set<ServerResponse> {
   });
   return replies;
 }
+
+/** Resolves when every reply to an earlier request on this connection has been sent; undefined where all have. */
+export function earlierReplies(socket: Duplex): Promise<unknown> | undefined {
+  const replies = [...(unsent.get(socket) ?? [])];
+  if (replies.length === 0) return undefined;
+  return Promise.all(
+    replies.map(async (reply) => new Promise((resolve) => reply.once("close", resolve))),
+  );
+}

@@ -33,10 +33,13 @@ export async function openDoor({ host, port, tls }: Listen, pipeline: Pipeline):
   const silent = new Map<string, Socket>();
   const { log } = pipeline;
   const server = createListener(log, tls && (await readIdentity(tls)));
+  const known = new WeakSet<Socket>();
   server.on("connection", (socket) => {
     const end = endOf(socket);
     silent.set(end, socket);
-    socket.once("close", () => silent.delete(end));
+    // A connection that declined an upgrade comes anew.
+    if (!known.has(socket)) socket.once("close", () => silent.delete(end));
+    known.add(socket);
   });
   const entrance: Entrance = {
     port: () => boundPort,

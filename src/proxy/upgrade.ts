@@ -9,6 +9,7 @@ import { endToEnd, type RawHeaders, tokensOf, without } from "../http/headers.js
 import { logEvent, loggedPath } from "../observe/log.js";
 import { keepOnRoute } from "../route/location.js";
 import { tlsOptions } from "./agent.js";
+import { earlierReplies } from "./connection.js";
 import { chooseRoute, type Entrance, type Pipeline } from "./handler.js";
 import { rawHead, rawReply } from "./raw-reply.js";
 
@@ -28,6 +29,7 @@ export interface Upgrades {
 export function createUpgrades(server: Server, pipeline: Pipeline, entrance: Entrance): Upgrades {
   const { log, transport } = pipeline;
   const open = new Set<Duplex>();
+  const watched = new WeakSet<Duplex>();
   const target = targetOf(transport.upstream);
   const { upstream } = transport;
   const proxy = createProxyServer({
@@ -48,23 +50,37 @@ export function createUpgrades(server: Server, pipeline: Pipeline, entrance: Ent
       socket.write(rawReply(failureReply("UPSTREAM_UNREACHABLE", detail)));
     }
   });
+  const handle = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    if (!isWebSocket(request)) {
+      serveAsPlain(server, request, socket, head);
+      return;
+    }
+    open.add(socket);
+    entrance.onOpened(request.socket);
+    socket.once("close", () => {
+      open.delete(socket);
+      entrance.onClosed();
+    });
+    const { route, target: url } = chooseRoute(pipeline, entrance.port(), request);
+    const asked = { target: request.url ?? "/", headers: request.rawHeaders };
+    edits.set(request, (answer) => keepOnRoute(route, asked, answer));
+    proxy.ws(Object.assign(request, { url }), socket, head);
+  };
   return {
     handle: (request, socket, head) => {
-      socket.on("error", () => socket.destroy());
-      if (!isWebSocket(request)) {
-        serveAsPlain(server, request, socket, head);
+      if (!watched.has(socket)) socket.on("error", () => socket.destroy());
+      watched.add(socket);
+      // The replies to what was asked before go first, in their order (RFC 9112 §9.3.2).
+      const earlier = earlierReplies(socket);
+      if (earlier === undefined) {
+        handle(request, socket, head);
         return;
       }
-      open.add(socket);
-      entrance.onOpened(request.socket);
-      socket.once("close", () => {
-        open.delete(socket);
-        entrance.onClosed();
+      void earlier.finally(() => {
+        // The last of them has set the limit for an idle connection.
+        request.socket.setTimeout(0);
+        if (!socket.destroyed) handle(request, socket, head);
       });
-      const { route, target: url } = chooseRoute(pipeline, entrance.port(), request);
-      const asked = { target: request.url ?? "/", headers: request.rawHeaders };
-      edits.set(request, (answer) => keepOnRoute(route, asked, answer));
-      proxy.ws(Object.assign(request, { url }), socket, head);
     },
     closeAll: () => {
       for (const socket of open) socket.destroy();

@@ -1,5 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { ask } from "../helpers/admin.js";
+import { closeLater } from "../helpers/closing.js";
 import { answer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
 import { MODES, startInMode } from "../helpers/modes.js";
 import { startProxy } from "../helpers/proxy.js";
@@ -59,3 +60,57 @@ it.each(MODES)(
     expect(client.incoming.bytes.toString()).not.toContain(MASKED);
   },
 );
+
+const H2C = [
+  ["Connection", "Upgrade, HTTP2-Settings"],
+  ["Upgrade", "h2c"],
+  ["HTTP2-Settings", "AAMAAABkAAQAAP__"],
+] as const;
+
+const WEBSOCKET = [
+  ["Connection", "Upgrade"],
+  ["Upgrade", "websocket"],
+] as const;
+
+it.each([
+  ["a declined upgrade", verify(H2C), answer(MASKED), "503 Masked"],
+  [
+    "a WebSocket",
+    request("GET", "/ws", { headers: WEBSOCKET }),
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+    "101 Switching",
+  ],
+])(
+  "%s behind requests without an answer gets its own behind theirs",
+  async (_, asks, says, line) => {
+    const upstream = await startUpstream(({ received, write }) => {
+      if (received.target === "/second" || received.target === "/first") return;
+      write(says);
+    });
+    const proxy = await startProxy(upstream);
+    const client = await openClient(proxy.url);
+    client.write(Buffer.concat([request("GET", "/first"), request("GET", "/second"), asks]));
+    const first = await upstream.arrived(1);
+    const second = await upstream.arrived(2);
+    second.write(answer("2"));
+    first.write(answer("1"));
+    expect((await client.reply()).text).toBe("1");
+    expect((await client.reply()).text).toBe("2");
+    expect((await client.reply("POST")).line).toContain(line);
+  },
+);
+
+it("a hundred declined upgrades on one connection leave no listener behind", async () => {
+  const warnings: Error[] = [];
+  const warn = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", warn);
+  closeLater(() => void process.off("warning", warn));
+  const upstream = await startUpstream(answer(MASKED));
+  const proxy = await startProxy(upstream);
+  const client = await openClient(proxy.url);
+  for (let round = 0; round < 100; round += 1) {
+    client.write(verify(H2C));
+    expect((await client.reply("POST")).status).toBe(503);
+  }
+  expect(warnings).toEqual([]);
+});
