@@ -27,7 +27,7 @@ interface ChatRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
 }
 
-/** Starts a chat-completions model at `/v1/chat/completions` that streams what `play` says. */
+/** Starts a chat-completions model at `/v1/chat/completions` that says what `play` does, streamed where it is asked to. */
 export function startChatModel(play: (turn: Turn) => Move): Promise<StandIn> {
   return startStandIn((path, body, reply) => {
     if (path !== "/v1/chat/completions") return send(reply, 404, {});
@@ -38,14 +38,19 @@ export function startChatModel(play: (turn: Turn) => Move): Promise<StandIn> {
       user: textOf(user?.content),
       toolAnswers: toolAnswers.map((message) => textOf(message.content)),
     });
-    return request.stream === true ? stream(reply, request.model, move) : send(reply, 400, {});
+    return request.stream === true
+      ? stream(reply, request.model, move)
+      : send(reply, 200, completion(request.model, move));
   });
 }
 
-/** Starts a judge at `/v1/responses`: it says what `judge` returns for its prompt, or answers with that status. */
+/**
+ * Starts a judge at `/v1/responses`, which also counts behind `/ng-rollout/<id>`: it says what `judge` returns for its
+ * prompt, or answers with that status.
+ */
 export function startJudge(judge: (prompt: string) => string | number): Promise<StandIn> {
   return startStandIn((path, body, reply) => {
-    if (path !== "/v1/responses") return send(reply, 404, {});
+    if (!/^(?:\/ng-rollout\/[^/]+)?\/v1\/responses$/.test(path)) return send(reply, 404, {});
     const said = judge(body);
     return typeof said === "number"
       ? send(reply, said, { error: "the judge is down" })
@@ -72,6 +77,13 @@ async function startStandIn(
       await once(server, "close");
     },
   };
+}
+
+function completion(model: string, move: Move) {
+  const base = { id: "chatcmpl-1", created: 1_790_000_000, model, object: "chat.completion" };
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+  const finish = "say" in move ? "stop" : "tool_calls";
+  return { ...base, choices: [{ index: 0, message: deltaOf(move), finish_reason: finish }], usage };
 }
 
 function stream(reply: ServerResponse, model: string, move: Move): void {
