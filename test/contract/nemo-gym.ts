@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { peer } from "./peers.js";
+import type { Capability } from "./peers.js";
 import { freePort, runProgram, startProgram, untilListening } from "./programs.js";
 import type { Program } from "./programs.js";
 import { pythonEnvironment } from "./python.js";
@@ -19,6 +20,8 @@ export interface ResourcesServer {
 export interface ServerLaunch {
   /** `module:Class`. */
   readonly server: string;
+  /** The release that it is of; default: the newest. */
+  readonly of?: Capability;
   /** Its config file; default: `configs/NAME.yaml` in its own folder, `NAME`. */
   readonly config?: string;
   /** YAML merged over the config, such as the entry of a judge's model server. */
@@ -60,7 +63,7 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 
 /** Starts a real resources server on a free loopback port and waits until it listens. */
 export async function startResourcesServer(launch: ServerLaunch): Promise<ResourcesServer> {
-  const venv = peer("nemo-gym");
+  const venv = peer(launch.of ?? "nemo-gym");
   const port = await freePort();
   const program = startProgram({
     name: launch.server,

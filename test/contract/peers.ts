@@ -1,16 +1,39 @@
 import { inject } from "vitest";
 import type { Recipe, Venv } from "./venv.js";
 
-/** What a contract test can ask for. */
-export type Capability = "verifiers" | "nemo-gym";
+/** What a test can ask for: a peer by its role, or an older release of it by its version. */
+export type Capability =
+  | "verifiers"
+  | "verifiers-0.3.1"
+  | "nemo-gym"
+  | "nemo-gym-0.4.0"
+  | "nemo-gym-0.5.1"
+  | "nemo-gym-0.6.0";
 
 /** What the set-up made for the tests: each peer's environment, or one sentence on why there is none. */
-export type Peers = Record<Capability, Venv | { readonly missing: string }>;
+export type Peers = Partial<Record<Capability, Venv | { readonly missing: string }>>;
 
-/** The peer of each capability. Another version is another entry here and another file in `requirements/`. */
+const olderGym = (version: string, ...more: string[]): Recipe => ({
+  name: `nemo-gym-${version}`,
+  requirements: "nemo-gym-0.7.0",
+  bare: [`nemo-gym==${version}`, ...more],
+  prepare: "check_older_gym.py",
+});
+
+/** The peer of each capability. Another version is another entry here. */
 export const RECIPES: Record<Capability, Recipe> = {
   verifiers: { name: "verifiers-0.4.0", prepare: "prepare_harness.py" },
+  "verifiers-0.3.1": { name: "verifiers-0.3.1", prepare: "prepare_harness_0_3.py" },
   "nemo-gym": { name: "nemo-gym-0.7.0", bare: ["nemo-gym==0.7.0"], prepare: "check_gym.py" },
+  "nemo-gym-0.4.0": olderGym("0.4.0", "gprof2dot==2025.4.14"),
+  "nemo-gym-0.5.1": olderGym("0.5.1"),
+  "nemo-gym-0.6.0": olderGym("0.6.0"),
+};
+
+/** What the tests of each Vitest project need. */
+export const NEEDS: Readonly<Record<string, readonly Capability[]>> = {
+  contract: ["verifiers", "nemo-gym"],
+  matrix: ["verifiers-0.3.1", "nemo-gym", "nemo-gym-0.4.0", "nemo-gym-0.5.1", "nemo-gym-0.6.0"],
 };
 
 declare module "vitest" {
@@ -19,14 +42,17 @@ declare module "vitest" {
   }
 }
 
+const NOT_NEEDED = { missing: "a peer that NEEDS does not name for this project" };
+
 /** Whether the set-up could not make all of these peers; the tests that need them are then skipped. */
 export function lacks(...capabilities: Capability[]): boolean {
-  return capabilities.some((capability) => "missing" in inject("peers")[capability]);
+  const peers = inject("peers");
+  return capabilities.some((capability) => "missing" in (peers[capability] ?? NOT_NEEDED));
 }
 
 /** The environment of a peer. Throws the set-up's sentence when there is none. */
 export function peer(capability: Capability): Venv {
-  const found = inject("peers")[capability];
+  const found = inject("peers")[capability] ?? NOT_NEEDED;
   if ("missing" in found) throw new Error(found.missing);
   return found;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
-import { RECIPES } from "./peers.js";
+import { NEEDS, RECIPES } from "./peers.js";
 import type { Capability, Peers } from "./peers.js";
 import { findPython } from "./python.js";
 import type { Python } from "./python.js";
@@ -17,10 +17,10 @@ export async function setup(project: TestProject): Promise<void> {
     throw new Error("the contract tests start the built program: run `npm run build` first");
   }
   const python = findPython();
-  const peers: Peers = {
-    verifiers: await ensurePeer("verifiers", python),
-    "nemo-gym": await ensurePeer("nemo-gym", python),
-  };
+  const peers: Peers = {};
+  for (const capability of NEEDS[project.name] ?? []) {
+    peers[capability] = await ensurePeer(capability, python);
+  }
   const missing = Object.values(peers).flatMap((found) =>
     "missing" in found ? [found.missing] : [],
   );

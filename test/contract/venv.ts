@@ -13,6 +13,8 @@ import { runProgram } from "./programs.js";
 export interface Recipe {
   /** Such as `nemo-gym-0.7.0`: the folder's name, and the name of the file in `requirements/`. */
   readonly name: string;
+  /** The name of that file where releases share one. */
+  readonly requirements?: string;
   /** Packages added without their dependencies and whatever Python they ask for. */
   readonly bare?: readonly string[];
   /** Where `requirements/` and `python/` lie; default: beside this file. */
@@ -54,7 +56,7 @@ export async function ensureVenv(
   say: (line: string) => void,
 ): Promise<Venv> {
   const { folder: home = HERE } = recipe;
-  const requirements = join(home, "requirements", `${recipe.name}.txt`);
+  const requirements = join(home, "requirements", `${recipe.requirements ?? recipe.name}.txt`);
   const prepare = join(home, "python", recipe.prepare);
   const parts = [await readFile(requirements, "utf8"), await readFile(prepare, "utf8")];
   const folder = cacheFolder(recipe.name, [recipe.bare ?? [], python, ...parts]);

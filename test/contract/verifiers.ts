@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Row } from "./nemo-gym.js";
 import { peer } from "./peers.js";
+import type { Capability } from "./peers.js";
 import { runProgram } from "./programs.js";
 import { pythonEnvironment } from "./python.js";
 import { venvVariables } from "./venv.js";
@@ -37,6 +38,8 @@ export interface EvaluationOptions {
   readonly modelUrl: string;
   /** Further snippets. A table that `vf-eval.toml` has already stands in its place; others are added below. */
   readonly snippets?: readonly string[];
+  /** The release of verifiers; default: the newest. */
+  readonly of?: Capability;
   /** Further words on the command line, such as `-r 8`. */
   readonly args?: readonly string[];
 }
@@ -45,7 +48,7 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 
 /** Runs `vf-eval @ vf-eval.toml` on the snippets that the README shows, with only addresses and data set changed. */
 export async function evaluate(options: EvaluationOptions): Promise<Evaluation> {
-  const venv = peer("verifiers");
+  const venv = peer(options.of ?? "verifiers");
   const folder = await mkdtemp(join(tmpdir(), "maskgate-vf-eval-"));
   const env = pythonEnvironment({ ...venvVariables(venv), COLUMNS: "100", LINES: "60" });
   try {
@@ -55,7 +58,8 @@ export async function evaluate(options: EvaluationOptions): Promise<Evaluation> 
     await writeFile(join(folder, "vf-eval.toml"), await fillSnippets(options));
     const printed = await runProgram({
       name: "vf-eval",
-      command: join(venv.bin, "vf-eval"),
+      // Up to 0.3 `vf-eval` is the older program, and this one is called `eval`.
+      command: join(venv.bin, options.of === undefined ? "vf-eval" : "eval"),
       args: ["@", "vf-eval.toml", "--run.dir", "run", ...(options.args ?? [])],
       cwd: folder,
       env,

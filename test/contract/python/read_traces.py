@@ -8,7 +8,11 @@ import sys
 from pathlib import Path
 
 from verifiers.v1 import WireTrace
-from verifiers.v1.utils.trace_store import read_episodes
+
+try:
+    from verifiers.v1.utils.trace_store import read_episodes
+except ModuleNotFoundError:  # verifiers 0.3
+    from verifiers.v1.cli.output import read_episodes
 
 
 def main() -> None:

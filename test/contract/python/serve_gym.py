@@ -29,8 +29,11 @@ def end_with_standard_input() -> None:
 
 
 def load_config(path: str, more: str, port: int):
-    config = OmegaConf.merge(OmegaConf.load(path), OmegaConf.create(more))
-    name = next(key for key, value in OmegaConf.load(path).items() if "resources_servers" in value)
+    own = OmegaConf.load(path)
+    config = OmegaConf.merge(own, OmegaConf.create(more))
+    # Not resolved: a file may refer to keys that only `more` has.
+    plain = OmegaConf.to_container(own, resolve=False)
+    name = next(key for key, value in plain.items() if isinstance(value, dict) and "resources_servers" in value)
     server = next(iter(config[name].resources_servers.values()))
     server.host, server.port = HOST, port
     return name, server, config
