@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
+import { resolveConfig } from "../../src/config/resolve.js";
 import { ask, scrape } from "../helpers/admin.js";
 import { answer, MASKED, request, SCORED } from "../helpers/messages.js";
 import { startConfigured } from "../helpers/proxy.js";
@@ -56,6 +57,15 @@ it("the alert rules and the dashboard ask only for metrics and labels that there
   expect(all.length).toBeGreaterThan(20);
   const asked = all.flatMap((expr) => expr.match(/\b(?:maskgate|nodejs|process)_\w+/g) ?? []);
   expect(asked.filter((name) => !names.has(name))).toEqual([]);
+  const page = readFileSync(new URL("../../docs/OBSERVE.md", folder), "utf8");
+  const told = page.match(/(?:maskgate|nodejs|process)_\w+/g) ?? [];
+  expect(told.length).toBeGreaterThan(20);
+  expect(told.filter((name) => !names.has(name) && !names.has(`${name}_count`))).toEqual([]);
+  // Those that the page names are all that maskgate has.
+  const own = [...names].filter((name) => name.startsWith("maskgate_"));
+  expect(own.filter((name) => !told.includes(name.replace(/_(?:bucket|sum|count)$/, "")))).toEqual(
+    [],
+  );
   // Prometheus itself adds instance and job.
   const wanted = all
     .flatMap((expr) => [
@@ -64,6 +74,15 @@ it("the alert rules and the dashboard ask only for metrics and labels that there
     ])
     .filter((label) => label !== "instance" && label !== "job");
   expect(wanted.filter((label) => !labels.has(label))).toEqual([]);
+});
+
+it("the configuration in docs/OBSERVE.md is valid", () => {
+  const page = readFileSync(new URL("../../docs/OBSERVE.md", folder), "utf8");
+  const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = ""]) => text);
+  expect(blocks).not.toHaveLength(0);
+  for (const text of blocks) {
+    expect(resolveConfig({}, { name: "OBSERVE.md", text })).not.toHaveProperty("problems");
+  }
 });
 
 it("a route that nobody has asked for yet counts from 0", async () => {
