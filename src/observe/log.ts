@@ -48,9 +48,12 @@ export function logEvent(
 
 type LogFields = Readonly<Record<string, unknown>>;
 
-/** What a request is called in the log: its path without the query, which may carry tokens, on one line and cut. */
+/** The user information of an absolute target (RFC 9110 §4.2.4). */
+const USER_INFORMATION = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i;
+
+/** What a request is called in the log: its path without query, fragment and user information, which may carry tokens, on one line and cut. */
 export function loggedPath(target: string): string {
-  return target.split("?", 1)[0]!.slice(0, 300);
+  return target.split(/[?#]/, 1)[0]!.replace(USER_INFORMATION, "$1").slice(0, 300);
 }
 
 export interface LogOptions {

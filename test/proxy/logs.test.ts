@@ -93,6 +93,16 @@ describe("a log at its most talkative", () => {
     expect(JSON.stringify(proxy.logs)).not.toContain("SECRET");
   });
 
+  it.each([
+    "http://SECRET:SECRET@gym.example/verify",
+    "/verify#SECRET",
+    "HTTP://SECRET@y/verify#SECRET",
+  ])("holds no token of the target %s", async (asked) => {
+    const { proxy } = await through(answer(MASKED), request("POST", asked, { body: "{}" }));
+    expect((await proxy.nextLog("request"))["path"]).toContain("/");
+    expect(JSON.stringify(proxy.logs)).not.toContain("SECRET");
+  });
+
   it("holds none of them for a request that is refused, an upgrade that fails, or a client that left", async () => {
     const upstream = await startUpstream(({ reset }) => reset());
     const proxy = await startProxy(upstream);
