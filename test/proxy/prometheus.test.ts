@@ -58,7 +58,7 @@ it("the alert rules and the dashboard ask only for metrics and labels that there
   const asked = all.flatMap((expr) => expr.match(/\b(?:maskgate|nodejs|process)_\w+/g) ?? []);
   expect(asked.filter((name) => !names.has(name))).toEqual([]);
   const page = readFileSync(new URL("../../docs/OBSERVE.md", folder), "utf8");
-  const told = page.match(/(?:maskgate|nodejs|process)_\w+/g) ?? [];
+  const told: readonly string[] = page.match(/(?:maskgate|nodejs|process)_\w+/g) ?? [];
   expect(told.length).toBeGreaterThan(20);
   expect(told.filter((name) => !names.has(name) && !names.has(`${name}_count`))).toEqual([]);
   // Those that the page names are all that maskgate has.
