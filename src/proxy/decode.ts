@@ -91,6 +91,7 @@ async function undo(from: Chunks, coding: string, into: Hold): Promise<void> {
   }
   try {
     for await (const plain of unpack(inOrder(from), unpacking)) await into.push(plain);
+    await into.settled();
   } catch (cause) {
     if (cause instanceof ProxyError) throw cause;
     throw new ProxyError("ANSWER_UNREADABLE", `the answer is no whole ${coding} data`, { cause });

@@ -70,8 +70,11 @@ export interface Chunks {
   readonly count: number;
   /** In bytes. */
   readonly size: number;
-  /** @param into - what may be overwritten with a chunk that has to be read; used where the chunk fits. */
-  chunk(index: number, into?: Buffer): Buffer | Promise<Buffer>;
+  /**
+   * @param ahead - the chunks are wanted one after the other: what follows is read along with this one, into memory that the next such call may
+   *   overwrite.
+   */
+  chunk(index: number, ahead?: boolean): Buffer | Promise<Buffer>;
 }
 
 /**
@@ -124,10 +127,15 @@ export class Hold implements Chunks {
     return this.#spill(chunk);
   }
 
-  chunk(index: number, into?: Buffer): Buffer | Promise<Buffer> {
+  chunk(index: number, ahead = false): Buffer | Promise<Buffer> {
     const part = this.#parts[index];
     if (part === undefined) throw new ProxyError("CLIENT_CLOSED", "the client has gone");
-    return Buffer.isBuffer(part) ? part : this.#read(part, into);
+    return Buffer.isBuffer(part) ? part : this.#read(part, ahead);
+  }
+
+  /** Resolves when all of it is where it will stay. @throws {ProxyError} HOLD_FAILED when the disk did not take it. */
+  async settled(): Promise<void> {
+    await (await this.#file)?.settled();
   }
 
   /** Gives memory and file back; it holds nothing afterwards. */
@@ -146,13 +154,13 @@ export class Hold implements Chunks {
     this.#file ??= SpillFile.open();
     const file = await this.#file;
     if (this.#released) return;
-    const extent = await file.append(chunk);
-    this.#parts.push(extent);
+    this.#parts.push(file.append(chunk));
     this.#budget.spilled += chunk.length;
+    await file.ready();
   }
 
-  async #read(extent: Extent, into: Buffer | undefined): Promise<Buffer> {
+  async #read(extent: Extent, ahead: boolean): Promise<Buffer> {
     if (this.#file === undefined) throw new ProxyError("CLIENT_CLOSED", "the client has gone");
-    return (await this.#file).read(extent, into);
+    return (await this.#file).read(extent, ahead);
   }
 }

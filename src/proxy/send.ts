@@ -19,10 +19,9 @@ export async function sendHeld(
   if (exchange.closed || !startAsAnswered(exchange, answer, headers)) return;
   const { reply } = exchange;
   let at = 0;
-  let scratch: Buffer | undefined;
   reply.cork();
   for (let index = 0; index < held.count; index++) {
-    const wanted = held.chunk(index, scratch);
+    const wanted = held.chunk(index, true);
     const fromFile = !Buffer.isBuffer(wanted);
     if (fromFile && reply.writableCorked > 0) reply.uncork();
     const chunk = fromFile ? await wanted : wanted;
@@ -35,7 +34,6 @@ export async function sendHeld(
     }
     await written(reply, pieces);
     if (exchange.closed) return;
-    if (scratch === undefined || chunk.length > scratch.length) scratch = chunk;
   }
   // In this order: Node 22.23 sends the last chunk of a corked reply before the others when it is ended first.
   if (reply.writableCorked > 0) reply.uncork();

@@ -43,6 +43,7 @@ export function holdAndJudge(exchange: Exchange, answer: IncomingMessage, bounds
   };
   const conclude = async (): Promise<void> => {
     await spilling;
+    await hold.settled();
     const judgement = await judgeHeld(
       { chunks: hold, scan, codings, rawHeaders },
       exchange,
