@@ -1,5 +1,10 @@
 import { isSpace } from "./space.js";
 
+/** What aiohttp takes off both ends before it reads JSON: Python's `bytes.strip` (`ClientResponse.json`, 3.14.5). */
+function isOuterSpace(byte: number): boolean {
+  return isSpace(byte) || byte === 0x0b || byte === 0x0c;
+}
+
 const UTF8_MARK = [0xef, 0xbb, 0xbf];
 
 /**
@@ -27,7 +32,7 @@ export class Edges {
     if (this.#first === undefined) this.#findFirst(chunk);
     for (let at = chunk.length - 1; at >= 0; at--) {
       const byte = chunk[at] as number;
-      if (isSpace(byte)) continue;
+      if (isOuterSpace(byte)) continue;
       this.#last = byte;
       this.#end = this.#length + at + 1;
       break;
@@ -55,7 +60,7 @@ export class Edges {
       } else if (this.#markBytes % UTF8_MARK.length !== 0) {
         this.#first = UTF8_MARK[0];
         return;
-      } else if (!isSpace(byte)) {
+      } else if (!isOuterSpace(byte)) {
         this.#first = byte;
         return;
       }

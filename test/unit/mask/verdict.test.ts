@@ -328,7 +328,7 @@ describe("what is no object at all", () => {
     [[0xbb, 0xbf, 0x7b, 0x7d]],
     [[0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, 0x7b, 0x7d]],
     [[0xa0, 0x7b, 0x7d]],
-    [[0x0b, 0x7b, 0x7d]],
+    [[0x1c, 0x7b, 0x7d]],
   ])("what is not quite a mark or white space before it is not skipped: %j", (bytes) => {
     const body = Buffer.from(bytes);
     expect(detectMask(body)).toEqual(unknown("not-an-object"));
@@ -372,5 +372,12 @@ describe("any view of bytes", () => {
     const memory = new TextEncoder().encode('{"mask_sample":true}{"reward":1.0}');
     expect(detectMask(memory.subarray(20))).toEqual({ verdict: "scored" });
     expect(detectMask(memory.subarray(0, 20)).verdict).toBe("masked");
+  });
+});
+
+describe("what aiohttp takes off before it reads", () => {
+  it.each(["\f", "\v", " \f\r\n\v\t"])("is skipped at both ends: %j", (space) => {
+    const text = `${space}{"reward":0,"mask_sample":true}${space}`;
+    expect(detectMask(Buffer.from(text))).toMatchObject({ verdict: "masked" });
   });
 });
