@@ -1,5 +1,6 @@
 import { AnswerScan, type Verdict } from "../mask/verdict.js";
 import { ProxyError } from "../errors.js";
+import { foreignCharset } from "../http/charset.js";
 import type { RawHeaders } from "../http/headers.js";
 import { reasonPhrase } from "../mask/reason.js";
 import { logEvent } from "../observe/log.js";
@@ -48,6 +49,13 @@ export async function judgeHeld(
   exchange: Exchange,
   bounds: Bounds,
 ): Promise<Judgement> {
+  const charset = foreignCharset(held.rawHeaders);
+  if (charset !== undefined) {
+    throw new ProxyError(
+      "ANSWER_UNREADABLE",
+      `the answer is in the charset "${charset.slice(0, 40)}", which maskgate does not read`,
+    );
+  }
   const plain = held.codings.length === 0 ? undefined : await unpack(held, exchange, bounds);
   const { chunks, scan } = plain ?? held;
   const release = (): void => plain?.chunks.release();

@@ -215,3 +215,25 @@ describe("the codings that the upstream is offered", () => {
     expect(await offered("gzip, x-unknown, *", false)).toEqual(["gzip, x-unknown, *"]);
   });
 });
+
+// aiohttp and requests decode JSON by the charset of its type, httpx does not look at it.
+describe("an answer in a charset that is not like ASCII", () => {
+  const typed = (charset: string, bytes: Buffer): Buffer =>
+    answer(bytes, { headers: [["Content-Type", `application/json; charset=${charset}`]] });
+
+  const CASES: readonly (readonly [charset: string, bytes: Buffer])[] = [
+    ["utf-7", Buffer.from('{"reward":0,"mask+AF8-sample":true}')],
+    ["shift_jis", Buffer.from('{"mask_sample":true,"x":"\x83\x5c"}', "latin1")],
+  ];
+
+  it.each(CASES)("is refused on a strict route: %s", async (charset, bytes) => {
+    const { reply } = await through(typed(charset, bytes));
+    expect(reply.status).toBe(502);
+    expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["uninspectable"]);
+  });
+
+  it.each(CASES)("passes as it is on a passthrough route: %s", async (charset, bytes) => {
+    const { reply } = await through(typed(charset, bytes), verify(), { maskedAsError: false });
+    expect(reply.body.equals(bytes)).toBe(true);
+  });
+});
