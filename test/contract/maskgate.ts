@@ -1,5 +1,8 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startProgram } from "./programs.js";
+import { freePort, startProgram } from "./programs.js";
 import type { Program } from "./programs.js";
 
 /** A maskgate that was started as a user starts it. */
@@ -17,12 +20,31 @@ export function snippet(name: string): string {
 
 const BIN = fileURLToPath(new URL("../../bin/maskgate.js", import.meta.url));
 
+/** Starts a snippet that listens on 9200 and 9201 on two free ports instead; routes by port follow. */
+export async function startOnTwoPorts(
+  upstream: string,
+  name: string,
+): Promise<Maskgate & { readonly second: string }> {
+  const [first, second] = [await freePort(), await freePort()];
+  const text = await readFile(snippet(name), "utf8");
+  const folder = await mkdtemp(join(tmpdir(), "maskgate-ports-"));
+  const file = join(folder, name);
+  await writeFile(file, text.replaceAll("9200", `${first}`).replaceAll("9201", `${second}`));
+  const gate = await start(["serve", upstream, "--config", file]);
+  void gate.program.ended.then(() => rm(folder, { recursive: true }));
+  return { ...gate, second: `http://127.0.0.1:${second}` };
+}
+
 /** Starts `maskgate serve UPSTREAM --port 0 …` and waits until it says where it listens. */
-export async function startMaskgate(upstream: string, ...options: string[]): Promise<Maskgate> {
+export function startMaskgate(upstream: string, ...options: string[]): Promise<Maskgate> {
+  return start(["serve", upstream, "--port", "0", ...options]);
+}
+
+async function start(args: readonly string[]): Promise<Maskgate> {
   const program = startProgram({
-    name: `maskgate serve ${upstream} --port 0 ${options.join(" ")}`,
+    name: `maskgate ${args.join(" ")}`,
     command: process.execPath,
-    args: [BIN, "serve", upstream, "--port", "0", ...options],
+    args: [BIN, ...args],
   });
   const records: Record<string, unknown>[] = [];
   const url = await new Promise<string>((resolve, reject) => {
