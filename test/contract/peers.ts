@@ -8,7 +8,8 @@ export type Capability =
   | "nemo-gym"
   | "nemo-gym-0.4.0"
   | "nemo-gym-0.5.1"
-  | "nemo-gym-0.6.0";
+  | "nemo-gym-0.6.0"
+  | "agentenv";
 
 /** What the set-up made for the tests: each peer's environment, or one sentence on why there is none. */
 export type Peers = Partial<Record<Capability, Venv | { readonly missing: string }>>;
@@ -28,12 +29,20 @@ export const RECIPES: Record<Capability, Recipe> = {
   "nemo-gym-0.4.0": olderGym("0.4.0", "gprof2dot==2025.4.14"),
   "nemo-gym-0.5.1": olderGym("0.5.1"),
   "nemo-gym-0.6.0": olderGym("0.6.0"),
+  agentenv: { name: "agentenv", bare: ["agentenv-framework"], prepare: "check_agentenv.py" },
 };
 
 /** What the tests of each Vitest project need. */
 export const NEEDS: Readonly<Record<string, readonly Capability[]>> = {
   contract: ["verifiers", "nemo-gym"],
-  matrix: ["verifiers-0.3.1", "nemo-gym", "nemo-gym-0.4.0", "nemo-gym-0.5.1", "nemo-gym-0.6.0"],
+  matrix: [
+    "verifiers-0.3.1",
+    "nemo-gym",
+    "nemo-gym-0.4.0",
+    "nemo-gym-0.5.1",
+    "nemo-gym-0.6.0",
+    "agentenv",
+  ],
 };
 
 declare module "vitest" {
