@@ -2,14 +2,15 @@
 
 `/seed_session` starts an episode for the row's day, the model may read the forecast and set a schedule,
 `/verify` scores the schedule (idle: 0.20). Where there is nothing to measure, because the reset timed out or
-the session's episode is another task's, `/verify` answers 200 with `mask_sample` and says why.
+the session's episode is another task's, `/verify` answers 200 with `mask_sample` and says why; with
+`masked_as_error` in its config it raises the framework's HTTP 503 itself, as a server can that knows its clients.
 """
 
 import asyncio
 from dataclasses import dataclass, field
 from typing import Annotated, Optional
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, HTTPException, Request
 from nemo_gym.base_resources_server import (
     BaseResourcesServerConfig,
     BaseSeedSessionRequest,
@@ -27,6 +28,7 @@ from gridsim_v1.grid import HOURS, IDLE, demands, prices, score
 
 class GridSimConfig(BaseResourcesServerConfig):
     reset_seconds: float = Field(default=0.025, description="How long the simulator takes to come up.")
+    masked_as_error: bool = Field(default=False, description="Answer 503 where there is nothing to measure.")
 
 
 class GridSimTask(BaseModel):
@@ -114,6 +116,8 @@ class GridSimServer(SimpleResourcesServer):
         return None
 
     def _masked(self, body: GridSimVerifyRequest, kind: str, reason: str) -> GridSimVerifyResponse:
+        if self.config.masked_as_error:
+            raise HTTPException(status_code=503, detail=reason)
         return GridSimVerifyResponse(
             **body.model_dump(), reward=0.0, mask_sample=True, failure_kind=kind, failure_reason=reason
         )
