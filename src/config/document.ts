@@ -1,4 +1,5 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document } from "yaml";
+import { createRequire } from "node:module";
+import type * as Yaml from "yaml";
 import type { Problem } from "./problems.js";
 
 /** A text that was read as YAML. */
@@ -22,6 +23,7 @@ export function readDocument(text: string, name: string): ReadDocument {
 }
 
 function read(text: string, name: string): ReadDocument {
+  const { LineCounter, parseDocument } = loadYaml();
   const lineCounter = new LineCounter();
   // At "error" the parser keeps its warnings to itself; at "silent" it would also overlook a second document.
   const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: "error" });
@@ -47,7 +49,8 @@ function isTree(value: unknown, above: readonly unknown[]): boolean {
   return Object.values(value).every((child) => isTree(child, [...above, value]));
 }
 
-function offsetOf(document: Document, keys: readonly PropertyKey[]): number {
+function offsetOf(document: Yaml.Document, keys: readonly PropertyKey[]): number {
+  const { isAlias, isMap, isScalar, isSeq } = loadYaml();
   let node: unknown = document.contents;
   let offset = 0;
   for (const key of keys) {
@@ -70,4 +73,9 @@ function offsetOf(document: Document, keys: readonly PropertyKey[]): number {
 function startOf(node: unknown): number | undefined {
   const { range } = node as { range?: readonly number[] | null };
   return range?.[0];
+}
+
+/** Loaded only where there is a file to read. */
+function loadYaml(): typeof Yaml {
+  return createRequire(import.meta.url)("yaml") as typeof Yaml;
 }

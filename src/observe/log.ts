@@ -1,5 +1,6 @@
+import { createRequire } from "node:module";
 import { pino, type DestinationStream, type Logger } from "pino";
-import pretty from "pino-pretty";
+import type { PinoPretty } from "pino-pretty";
 import type { LogLevel } from "../config/config.js";
 
 /** Every event that maskgate logs. Ids, counts, sizes and times go with them; never bodies, cookies or tokens. */
@@ -66,7 +67,7 @@ export interface LogOptions {
 /** A logger without process id and host name in each line; its times are ISO 8601. */
 export function createLogger({ level, readable, destination }: LogOptions): Logger {
   const stream = readable
-    ? pretty({
+    ? loadPretty()({
         destination,
         colorize: true,
         translateTime: "HH:MM:ss",
@@ -75,4 +76,9 @@ export function createLogger({ level, readable, destination }: LogOptions): Logg
       })
     : destination;
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+}
+
+/** Loaded only for a terminal: a service starts sooner without it. */
+function loadPretty(): typeof PinoPretty {
+  return createRequire(import.meta.url)("pino-pretty") as typeof PinoPretty;
 }

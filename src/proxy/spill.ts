@@ -12,7 +12,7 @@ export interface Extent {
 
 /** The most that waits to be written to one file, or is read from it at once, in bytes; and what all files share for that. */
 const AT_ONCE = 512 * 1024;
-const AT_ONCE_ALL = 16 * 1024 * 1024;
+const AT_ONCE_ALL = 8 * 1024 * 1024;
 
 let openFiles = 0;
 

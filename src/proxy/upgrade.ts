@@ -1,8 +1,9 @@
 import type { ClientRequest, IncomingMessage, Server } from "node:http";
 import https from "node:https";
+import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { createProxyServer, type ServerOptions } from "http-proxy-3";
+import type * as HttpProxy3 from "http-proxy-3";
 import type { UpstreamAddress } from "../config/upstream.js";
 import { failureReply } from "../http/reply.js";
 import { endToEnd, type RawHeaders, tokensOf, without } from "../http/headers.js";
@@ -30,26 +31,30 @@ export function createUpgrades(server: Server, pipeline: Pipeline, entrance: Ent
   const { log, transport } = pipeline;
   const open = new Set<Duplex>();
   const watched = new WeakSet<Duplex>();
-  const target = targetOf(transport.upstream);
   const { upstream } = transport;
-  const proxy = createProxyServer({
-    target,
-    toProxy: true,
-    xfwd: false,
-    ...(upstream.secure ? { agent: new https.Agent(tlsOptions(upstream)) } : {}),
-  });
   const edits = new WeakMap<IncomingMessage, EditFields>();
-  proxy.on("proxyReqWs", (sent, request, socket) => {
-    mend(sent, socket, edits.get(request)!);
-  });
-  proxy.on("error", (error: NodeJS.ErrnoException, request, socket) => {
-    const path = loggedPath(request.url ?? "");
-    const detail = `the upgrade did not reach the upstream (${error.code ?? error.message})`;
-    logEvent(log, "warn", "upgrade_error", { path, code: error.code }, detail);
-    if ("bytesWritten" in socket && socket.bytesWritten === 0) {
-      socket.write(rawReply(failureReply("UPSTREAM_UNREACHABLE", detail)));
-    }
-  });
+  let carrier: HttpProxy3.ProxyServer | undefined;
+  /** Made for the first WebSocket: most upstreams never see one. */
+  const makeCarrier = (): HttpProxy3.ProxyServer => {
+    const proxy = loadHttpProxy().createProxyServer({
+      target: targetOf(upstream),
+      toProxy: true,
+      xfwd: false,
+      ...(upstream.secure ? { agent: new https.Agent(tlsOptions(upstream)) } : {}),
+    });
+    proxy.on("proxyReqWs", (sent, request, socket) => {
+      mend(sent, socket, edits.get(request)!);
+    });
+    proxy.on("error", (error: NodeJS.ErrnoException, request, socket) => {
+      const path = loggedPath(request.url ?? "");
+      const detail = `the upgrade did not reach the upstream (${error.code ?? error.message})`;
+      logEvent(log, "warn", "upgrade_error", { path, code: error.code }, detail);
+      if ("bytesWritten" in socket && socket.bytesWritten === 0) {
+        socket.write(rawReply(failureReply("UPSTREAM_UNREACHABLE", detail)));
+      }
+    });
+    return proxy;
+  };
   const handle = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (!isWebSocket(request)) {
       serveAsPlain(server, request, socket, head);
@@ -64,7 +69,8 @@ export function createUpgrades(server: Server, pipeline: Pipeline, entrance: Ent
     const { route, target: url } = chooseRoute(pipeline, entrance.port(), request);
     const asked = { target: request.url ?? "/", headers: request.rawHeaders };
     edits.set(request, (answer) => keepOnRoute(route, asked, answer));
-    proxy.ws(Object.assign(request, { url }), socket, head);
+    carrier ??= makeCarrier();
+    carrier.ws(Object.assign(request, { url }), socket, head);
   };
   return {
     handle: (request, socket, head) => {
@@ -146,8 +152,15 @@ function grouped(headers: RawHeaders): Record<string, string[]> {
   return Object.fromEntries(byName);
 }
 
-function targetOf({ connect, secure }: UpstreamAddress): NonNullable<ServerOptions["target"]> {
+function targetOf({
+  connect,
+  secure,
+}: UpstreamAddress): NonNullable<HttpProxy3.ServerOptions["target"]> {
   const protocol = secure ? "https:" : "http:";
   if ("socketPath" in connect) return { ...connect, protocol, host: "localhost", port: 80 };
   return { ...connect, hostname: connect.host, protocol };
+}
+
+function loadHttpProxy(): typeof HttpProxy3 {
+  return createRequire(import.meta.url)("http-proxy-3") as typeof HttpProxy3;
 }

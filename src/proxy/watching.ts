@@ -4,9 +4,9 @@ import type { Logger } from "../observe/log.js";
 import { Monitor, type StormMessage } from "../observe/monitor.js";
 import type { Readings } from "../observe/readings.js";
 import { version } from "../version.js";
-import { type AdminDoor, openAdmin } from "./admin.js";
+import type { AdminDoor } from "./admin.js";
 import type { HoldBudget } from "./hold.js";
-import { createWebhook } from "./webhook.js";
+import type { Webhook } from "./webhook.js";
 
 /** What watches the traffic of a proxy, and tells operators of it. */
 export interface Watching {
@@ -33,7 +33,7 @@ export async function openWatching(
   asked: Asked,
 ): Promise<Watching> {
   const audit = auditOptions === undefined ? undefined : new Audit(auditOptions, log);
-  const webhook = alert.webhook === undefined ? undefined : createWebhook(alert.webhook, log);
+  const webhook = await openWebhook(alert.webhook, log);
   const onStorm = webhook && ((message: StormMessage): void => webhook.post(message));
   const monitor = new Monitor({ log, alert, audit, remembers: admin !== undefined, onStorm });
   await audit?.start();
@@ -44,6 +44,7 @@ export async function openWatching(
   if (admin === undefined) return { monitor, url: undefined, close: end };
   const { budget, ...readings } = asked;
   let door: AdminDoor;
+  const { openAdmin } = await import("./admin.js");
   try {
     door = await openAdmin(admin, upstream, monitor, {
       ...readings,
@@ -67,4 +68,11 @@ export async function openWatching(
       await end();
     },
   };
+}
+
+/** Loaded only where there is one, as the operators' listener is: both bring an HTTP client that nothing else needs. */
+async function openWebhook(url: string | undefined, log: Logger): Promise<Webhook | undefined> {
+  if (url === undefined) return undefined;
+  const { createWebhook } = await import("./webhook.js");
+  return createWebhook(url, log);
 }
