@@ -7,6 +7,7 @@ import { hasBody, type RawHeaders } from "../http/headers.js";
 import type { UpstreamPool } from "./agent.js";
 import { hearOut } from "./hear-out.js";
 import { MAX_HEADER_BYTES } from "./limits.js";
+import { pump } from "./pump.js";
 
 const CONNECT_RETRY_EVERY_MS = 250;
 
@@ -76,15 +77,19 @@ export function forward(
     const sent = open(transport, method, outgoing);
     current = sent;
     let connected = false;
+    let stopBody: (() => void) | undefined;
     const start = (): void => {
       connected = true;
       if (!hasBody(outgoing.headers)) {
         sent.end();
         return;
       }
-      request.pipe(sent);
+      const body = pump(request, sent);
+      stopBody = body.stop;
       // A body may come long after its header; one that is there already leaves with it in one write.
-      setImmediate(() => sent.flushHeaders());
+      setImmediate(() => {
+        if (!body.began) sent.flushHeaders();
+      });
     };
     sent.once("socket", (socket) => {
       hearOut(socket);
@@ -115,7 +120,7 @@ export function forward(
       fail(describe(error, transport.upstream));
     });
     sent.once("close", () => {
-      request.unpipe(sent);
+      stopBody?.();
       if (connected) request.resume();
     });
   };
