@@ -48,32 +48,61 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 
 /** Runs `vf-eval @ vf-eval.toml` on the snippets that the README shows, with only addresses and data set changed. */
 export async function evaluate(options: EvaluationOptions): Promise<Evaluation> {
-  const venv = peer(options.of ?? "verifiers");
+  const [run] = await evaluateInFolder(options, [START]);
+  return run!;
+}
+
+/** The same, and then once more with `--resume`, which plays only what is missing or failed. */
+export async function evaluateAndResume(
+  options: EvaluationOptions,
+): Promise<[Evaluation, Evaluation]> {
+  const [first, second] = await evaluateInFolder(options, [START, RESUME]);
+  return [first!, second!];
+}
+
+const START = ["@", "vf-eval.toml", "--run.dir", "run"];
+const RESUME = ["@", "outputs/run/configs/resolved/eval.json", "--resume"];
+
+async function evaluateInFolder(
+  options: EvaluationOptions,
+  commands: readonly (readonly string[])[],
+): Promise<Evaluation[]> {
   const folder = await mkdtemp(join(tmpdir(), "maskgate-vf-eval-"));
-  const env = pythonEnvironment({ ...venvVariables(venv), COLUMNS: "100", LINES: "60" });
   try {
     await mkdir(join(folder, "data"));
     const lines = options.rows.map((row) => JSON.stringify(row));
     await writeFile(join(folder, "data/example.jsonl"), `${lines.join("\n")}\n`);
     await writeFile(join(folder, "vf-eval.toml"), await fillSnippets(options));
-    const printed = await runProgram({
-      name: "vf-eval",
-      // Up to 0.3 `vf-eval` is the older program, and this one is called `eval`.
-      command: join(venv.bin, options.of === undefined ? "vf-eval" : "eval"),
-      args: ["@", "vf-eval.toml", "--run.dir", "run", ...(options.args ?? [])],
-      cwd: folder,
-      env,
-    });
-    const saved = await runProgram({
-      name: "read_traces.py",
-      command: venv.python,
-      args: [`${HERE}python/read_traces.py`, join(folder, "outputs/run")],
-      env,
-    });
-    return { ...readPrinted(printed), rollouts: JSON.parse(saved) as Rollout[] };
+    const runs: Evaluation[] = [];
+    for (const command of commands) runs.push(await runOnce(options, folder, command));
+    return runs;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function runOnce(
+  { of, args = [] }: EvaluationOptions,
+  cwd: string,
+  command: readonly string[],
+): Promise<Evaluation> {
+  const venv = peer(of ?? "verifiers");
+  const env = pythonEnvironment({ ...venvVariables(venv), COLUMNS: "100", LINES: "60" });
+  const printed = await runProgram({
+    name: "vf-eval",
+    // Up to 0.3 `vf-eval` is the older program, and this one is called `eval`.
+    command: join(venv.bin, of === undefined ? "vf-eval" : "eval"),
+    args: [...command, ...args],
+    cwd,
+    env,
+  });
+  const saved = await runProgram({
+    name: "read_traces.py",
+    command: venv.python,
+    args: [`${HERE}python/read_traces.py`, join(cwd, "outputs/run")],
+    env,
+  });
+  return { ...readPrinted(printed), rollouts: JSON.parse(saved) as Rollout[] };
 }
 
 async function fillSnippets(options: EvaluationOptions): Promise<string> {
