@@ -8,7 +8,7 @@ import * as processes from "./processes.mjs";
 const script = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Everything started, listening, and warm. */
-export async function openStage(flags, { execArgv = [] } = {}) {
+export async function openStage(flags) {
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.once(signal, () => void processes.stopAll().finally(() => process.exit(1)));
   }
@@ -19,7 +19,7 @@ export async function openStage(flags, { execArgv = [] } = {}) {
   const serve = ["serve", `http://127.0.0.1:${upstreamPort}`, "--port", String(port)];
   const gate = processes.startScript(processes.PROXY_CORE, script("watched-maskgate.mjs"), {
     args: [...serve, "--log-level", "warn", ...flags],
-    execArgv,
+    execArgv: ["--expose-gc"],
   });
   await processes.listens(port, gate);
   const run = async (job) => {
@@ -37,6 +37,11 @@ export async function openStage(flags, { execArgv = [] } = {}) {
       gate.send({ reset: true });
       await processes.message(gate, (sent) => sent.wasReset);
       processes.resetPeak(gate.pid);
+    },
+    /** Collects what is dead, so that what is left can be told. */
+    collect: async () => {
+      gate.send({ collect: true });
+      await processes.message(gate, (sent) => sent.wasCollected);
     },
     report: async () => {
       gate.send({ report: true });

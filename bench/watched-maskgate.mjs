@@ -8,11 +8,15 @@ setInterval(() => {
   const now = process.memoryUsage();
   if (now.rss > atPeak.rss) atPeak = now;
 }, 50).unref();
-process.on("message", ({ reset, report }) => {
+process.on("message", ({ reset, report, collect }) => {
   if (reset) {
     delay.reset();
     atPeak = { rss: 0 };
     process.send({ wasReset: true });
+  }
+  if (collect) {
+    globalThis.gc();
+    process.send({ wasCollected: true });
   }
   if (report) {
     const { rss, heapTotal, external, arrayBuffers } = atPeak;
