@@ -4,6 +4,7 @@ import { configFile, type ConfigInput, loadConfig } from "../config/load.js";
 import { createLogger, logEvent, type Logger } from "../observe/log.js";
 import { type Gate, openGate } from "../proxy/gate.js";
 import { endOnUncaught } from "./crash.js";
+import { warnOfFewDescriptors } from "./descriptors.js";
 import { reloadOnChange } from "./reload.js";
 import { stopGate } from "./stop.js";
 import { warnOfNaN } from "./warn-nan.js";
@@ -47,6 +48,7 @@ export async function startServing(
   const file = configFile(input);
   const load = async (): Promise<Config> => (await loadConfig(input)).config;
   warnOfNaN(config.routes, [], log);
+  warnOfFewDescriptors(log);
   const unwatch = reloadOnChange(gate, { file, load }, config, log);
   logListening(gate, config, log);
   return {

@@ -18,6 +18,7 @@ export type LogEvent =
   | "config_needs_restart"
   | "config_refused"
   | "translation_nan"
+  | "few_descriptors"
   | "server_waiting"
   | "server_ended"
   | "mask_storm"
