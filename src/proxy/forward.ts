@@ -7,7 +7,7 @@ import { hasBody, type RawHeaders } from "../http/headers.js";
 import type { UpstreamPool } from "./agent.js";
 import { hearOut } from "./hear-out.js";
 import { MAX_HEADER_BYTES } from "./limits.js";
-import { pump } from "./pump.js";
+import { Pump } from "./pump.js";
 
 const CONNECT_RETRY_EVERY_MS = 250;
 
@@ -77,15 +77,15 @@ export function forward(
     const sent = open(transport, method, outgoing);
     current = sent;
     let connected = false;
-    let stopBody: (() => void) | undefined;
+    let passing: Pump | undefined;
     const start = (): void => {
       connected = true;
       if (!hasBody(outgoing.headers)) {
         sent.end();
         return;
       }
-      const body = pump(request, sent);
-      stopBody = body.stop;
+      const body = new Pump(request, sent);
+      passing = body;
       // A body may come long after its header; one that is there already leaves with it in one write.
       setImmediate(() => {
         if (!body.began) sent.flushHeaders();
@@ -120,7 +120,7 @@ export function forward(
       fail(describe(error, transport.upstream));
     });
     sent.once("close", () => {
-      stopBody?.();
+      passing?.stop();
       if (connected) request.resume();
     });
   };

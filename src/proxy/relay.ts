@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { ProxyError } from "../errors.js";
 import { endToEnd, type RawHeaders } from "../http/headers.js";
 import type { Exchange } from "./exchange.js";
-import { pump } from "./pump.js";
+import { Pump } from "./pump.js";
 
 /** Starts the reply with the answer's own status and phrase and these fields; false when it could not be and the client was told so. */
 export function startAsAnswered(
@@ -27,7 +27,7 @@ export function relay(exchange: Exchange, answer: IncomingMessage): void {
   if (!startAsAnswered(exchange, answer, endToEnd(answer.rawHeaders))) return;
   const { reply } = exchange;
   answer.once("error", () => exchange.breakOff(cutShort()));
-  const body = pump(answer, reply, (bytes) => {
+  const body = new Pump(answer, reply, (bytes) => {
     exchange.answerBytes += bytes;
   });
   // An event stream may stay silent after its header; a header with a body right behind it leaves in one write.

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
  * How much of all held answers is taken in before the event loop turns, in bytes: a few milliseconds. libuv alone would read 2 MiB from each
  * connection, one after the other, which for 32 large answers at once is a tenth of a second.
  */
-const BYTES_A_TURN = 1024 * 1024;
+const BYTES_A_TURN = 4 * 1024 * 1024;
 
 /** Sees to it that large answers, however many, leave the event loop to others now and then. */
 export class Turn {
