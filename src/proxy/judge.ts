@@ -133,7 +133,7 @@ export function tellVerdict(exchange: Exchange, finding: Finding, status = 200):
   const { verdict, decision } = finding;
   exchange.verdict = verdict.verdict;
   exchange.monitor.judged(exchange, finding, status);
-  if (verdict.verdict !== "masked") return;
+  if (verdict.verdict !== "masked" || !log.isLevelEnabled("info")) return;
   const phrase = reasonPhrase(verdict.kind, verdict.reason);
   const fields = exchange.fields({
     status,
