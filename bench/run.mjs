@@ -99,7 +99,8 @@ async function cellOf(peer, cell) {
   const job = {
     port: peer.port,
     ...expectation(peer, cell),
-    warmMs: seconds * (cell.warm ?? 0.25) * 1000,
+    // What ran before may have made V8 throw code away, which is compiled again first.
+    warmMs: Math.max(400, seconds * (cell.warm ?? 0.25) * 1000),
     measureMs: seconds * (cell.longer ?? 1) * 1000,
     minAnswers: cell.minAnswers,
   };
