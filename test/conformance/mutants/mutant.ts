@@ -1,0 +1,54 @@
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import { mapValues, type RawHeaders } from "../../../src/http/headers.js";
+import type { Outgoing, Transport } from "../../../src/proxy/forward.js";
+
+/** One thing that a proxy may do wrong. What a mutant does not name, it leaves as it is. */
+export interface Mutant {
+  transport?(transport: Transport): Transport;
+  /** What the upstream is asked instead. */
+  outgoing?(outgoing: Outgoing, transport: Transport): Outgoing;
+  /** The answer that goes on instead. */
+  answer?(
+    answer: IncomingMessage,
+    transport: Transport,
+  ): IncomingMessage | Promise<IncomingMessage>;
+}
+
+/** An answer with another header; its body is still streamed, and an error of it still an error. */
+export function changed(
+  answer: IncomingMessage,
+  header: { readonly statusCode?: number; readonly rawHeaders?: RawHeaders },
+): IncomingMessage {
+  return Object.defineProperties(
+    answer,
+    Object.fromEntries(Object.entries(header).map(([name, value]) => [name, { value }])),
+  );
+}
+
+/** An answer whose body is another, once all of it is there; its length, where it has one, is the new body's. */
+export async function withBody(
+  answer: IncomingMessage,
+  edit: (body: Buffer) => Buffer,
+): Promise<IncomingMessage> {
+  const body = edit(Buffer.concat(await answer.toArray()));
+  const { statusCode, statusMessage, headers } = answer;
+  const rawHeaders = mapValues(answer.rawHeaders, "content-length", () => String(body.length));
+  return Object.assign(Readable.from([body]), {
+    statusCode,
+    statusMessage,
+    headers,
+    rawHeaders,
+  }) as unknown as IncomingMessage;
+}
+
+/** The fields for which `keep` holds. */
+export function only(
+  headers: RawHeaders,
+  keep: (name: string, value: string, at: number) => boolean,
+): string[] {
+  return headers.filter((_, at) => {
+    const field = at - (at % 2);
+    return keep(headers[field]!.toLowerCase(), headers[field + 1]!, field);
+  });
+}

@@ -1,0 +1,100 @@
+import http, { type IncomingMessage } from "node:http";
+import { gunzipSync } from "node:zlib";
+import { mapValues, valuesOf, without } from "../../../src/http/headers.js";
+import type { Outgoing } from "../../../src/proxy/forward.js";
+import { changed, type Mutant, only, withBody } from "./mutant.js";
+
+const MEBIBYTE = 1024 * 1024;
+
+const retarget =
+  (edit: (target: string) => string) =>
+  (outgoing: Outgoing): Outgoing => ({ ...outgoing, target: edit(outgoing.target) });
+
+const withHeaders =
+  (edit: (headers: Outgoing["headers"]) => Outgoing["headers"]) =>
+  (outgoing: Outgoing): Outgoing => ({ ...outgoing, headers: edit(outgoing.headers) });
+
+const isJson = ({ headers }: IncomingMessage): boolean =>
+  /json/.test(headers["content-type"] ?? "") && !("content-encoding" in headers);
+
+/** Does what JSON.parse and JSON.stringify do to a text that they can read. */
+function rewritten(body: Buffer): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(JSON.parse(body.toString())));
+  } catch {
+    return body;
+  }
+}
+
+function unzipped(body: Buffer): Buffer {
+  try {
+    return gunzipSync(body);
+  } catch {
+    return body;
+  }
+}
+
+/** Proxies that are each wrong in one way, every one of which has been seen in the wild. */
+export const MUTANTS = {
+  none: {},
+  "Host rewritten": {
+    outgoing: (outgoing, { upstream }) => ({
+      ...outgoing,
+      headers: mapValues(outgoing.headers, "host", () => new URL(upstream.url).host),
+    }),
+  },
+  "x-* dropped": {
+    outgoing: withHeaders((headers) => only(headers, (name) => !name.startsWith("x-"))),
+  },
+  "last Set-Cookie only": {
+    answer: (answer) => {
+      const last = answer.rawHeaders.findLastIndex((name) => name.toLowerCase() === "set-cookie");
+      const isKept = (name: string, _: string, at: number) => name !== "set-cookie" || at === last;
+      return changed(answer, { rawHeaders: only(answer.rawHeaders, isKept) });
+    },
+  },
+  "Cookie fields joined by a comma": {
+    outgoing: withHeaders((headers) => {
+      const cookies = valuesOf(headers, "cookie");
+      if (cookies.length < 2) return headers;
+      return [...without(headers, new Set(["cookie"])), "Cookie", cookies.join(", ")];
+    }),
+  },
+  "query dropped": { outgoing: retarget((target) => target.split("?", 1)[0]!) },
+  "%2F decoded": { outgoing: retarget((target) => target.replaceAll(/%2f/gi, "/")) },
+  "// folded": { outgoing: retarget((target) => target.replaceAll(/\/{2,}/g, "/")) },
+  "Accept-Encoding dropped": {
+    outgoing: withHeaders((headers) => without(headers, new Set(["accept-encoding"]))),
+  },
+  "body re-serialised": {
+    answer: (answer) => (isJson(answer) ? withBody(answer, rewritten) : answer),
+  },
+  "body capped at 1 MiB": {
+    answer: (answer) =>
+      Number(answer.headers["content-length"] ?? 0) > MEBIBYTE
+        ? withBody(answer, (body) => body.subarray(0, MEBIBYTE))
+        : answer,
+  },
+  "everything buffered": { answer: (answer) => withBody(answer, (body) => body) },
+  "upstream limited to 2 s": {
+    transport: (transport) => ({ ...transport, upstreamTimeoutMs: 2_000 }),
+  },
+  "redirects followed": {
+    answer: (answer, { upstream }) => {
+      const { location } = answer.headers;
+      if (location === undefined || !URL.canParse(location, upstream.url)) return answer;
+      answer.resume();
+      const { pathname, search } = new URL(location, upstream.url);
+      return new Promise((resolve, reject) => {
+        http.get(new URL(pathname + search, upstream.url), resolve).once("error", reject);
+      });
+    },
+  },
+  "status changed": {
+    answer: (answer) => (answer.statusCode === 200 ? changed(answer, { statusCode: 201 }) : answer),
+  },
+  "Content-Encoding left after decoding": {
+    answer: (answer) =>
+      answer.headers["content-encoding"] === "gzip" ? withBody(answer, unzipped) : answer,
+  },
+} satisfies Record<string, Mutant>;

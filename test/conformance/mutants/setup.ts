@@ -1,0 +1,30 @@
+import { vi } from "vitest";
+import type { Mutant } from "./mutant.js";
+
+// Every proxy that a test of this run starts in its process is the mutant that MASKGATE_MUTANT names.
+vi.mock(import("../../../src/proxy/forward.js"), async (load) => {
+  const real = await load();
+  const { MUTANTS } = await import("./mutants.js");
+  const name = process.env["MASKGATE_MUTANT"] ?? "";
+  if (!Object.hasOwn(MUTANTS, name)) throw new Error(`no mutant "${name}"`);
+  const mutant: Mutant = MUTANTS[name as keyof typeof MUTANTS];
+  return {
+    ...real,
+    forward: (asked, request, reply, outgoing, handler) => {
+      const transport = mutant.transport?.(asked) ?? asked;
+      const sent = mutant.outgoing?.(outgoing, transport) ?? outgoing;
+      return real.forward(transport, request, reply, sent, {
+        onFailure: (error) => handler.onFailure(error),
+        onAnswer: (answer) => {
+          const given = mutant.answer?.(answer, transport) ?? answer;
+          if (given instanceof Promise) {
+            given.then(
+              (late) => handler.onAnswer(late),
+              () => reply.destroy(),
+            );
+          } else handler.onAnswer(given);
+        },
+      });
+    },
+  };
+});

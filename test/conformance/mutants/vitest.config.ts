@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+/** Tests and suites with a broken proxy in place of maskgate: started by mutants.test.ts, which expects them to fail. */
+export default defineConfig({
+  test: {
+    name: "mutants",
+    include: ["test/proxy/**/*.test.ts", "test/conformance/*.test.ts"],
+    globalSetup: ["test/conformance/setup.ts"],
+    setupFiles: ["test/conformance/mutants/setup.ts"],
+    testTimeout: process.env["MASKGATE_MUTANT"] === "everything buffered" ? 10_000 : 180_000,
+    hookTimeout: 180_000,
+    bail: 1,
+  },
+});
