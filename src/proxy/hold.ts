@@ -5,7 +5,7 @@ import { type Extent, SpillFile } from "./spill.js";
 const MIB = 1024 * 1024;
 
 /** What a process of many large answers has beyond the held ones: chunks on their way to and from files, and what is given back but not yet collected. */
-const BESIDE = 96 * MIB;
+const BESIDE = 128 * MIB;
 
 /** How much of that is always there. Past it, memory that was given back is not given out again before it is really free. */
 const UNCOLLECTED = 64 * MIB;
@@ -25,13 +25,13 @@ export class HoldBudget {
   #sinceMeasured = 0;
 
   /**
-   * @param limit - for all that holding answers takes, in bytes. Of a large one, less is given to the answers themselves: half of what is above 64 MiB
-   *   is kept free, 96 MiB at most.
+   * @param limit - for all that holding answers takes, in bytes. Of a large one, less is given to the answers themselves: two thirds of what is above 64 MiB
+   *   is kept free, 128 MiB at most.
    * @param measure - what buffers take in this process, dead ones included, in bytes.
    */
   constructor(limit: number, measure: () => number = externalBytes) {
     this.limit = limit;
-    this.#room = limit - Math.min(BESIDE, Math.max(0, (limit - UNCOLLECTED) / 2));
+    this.#room = limit - Math.min(BESIDE, Math.max(0, ((limit - UNCOLLECTED) * 2) / 3));
     this.#measure = measure;
   }
 

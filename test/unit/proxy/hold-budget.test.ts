@@ -14,9 +14,9 @@ describe("the memory for held answers", () => {
   it.each([
     [1, 1],
     [64, 64],
-    [128, 96],
-    [256, 160],
-    [1024, 928],
+    [128, 85],
+    [256, 128],
+    [1024, 896],
   ])(
     "of %i MiB is given out up to %i MiB, and the rest is left for what is on its way",
     (limit, room) => {
@@ -29,17 +29,17 @@ describe("the memory for held answers", () => {
   it("is not given out again before what was given back is really free", () => {
     let dead = 0;
     const budget: HoldBudget = new HoldBudget(256 * MIB, () => dead + budget.used);
-    expect(roomOf(budget)).toBe(160);
-    dead = 160 * MIB;
-    budget.give(160 * MIB);
+    expect(roomOf(budget)).toBe(128);
+    dead = 128 * MIB;
+    budget.give(128 * MIB);
     expect(roomOf(budget)).toBeLessThan(100);
     dead = 0;
     roomOf(budget);
-    expect(budget.used).toBe(160 * MIB);
+    expect(budget.used).toBe(128 * MIB);
   });
 
   it("is still given out by half where others fill the process with buffers", () => {
     const budget = new HoldBudget(256 * MIB, () => 4096 * MIB);
-    expect(roomOf(budget)).toBe(80);
+    expect(roomOf(budget)).toBe(64);
   });
 });
