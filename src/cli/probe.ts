@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
-import { Client } from "undici";
+import type { Client } from "undici";
 import type { UpstreamAddress } from "../config/upstream.js";
+import { ownClient } from "../proxy/own-client.js";
 
 /** How long each question may take, in milliseconds: a server that lives answers `GET /` at once. */
 const PATIENCE_MS = 5000;
@@ -32,7 +33,7 @@ export async function probe(
   upstream: UpstreamAddress,
   verifyPaths: readonly string[],
 ): Promise<Probe> {
-  const client = clientOf(upstream);
+  const client = ownClient(upstream, PATIENCE_MS);
   try {
     await get(client, "/");
     // The second one tells the latency of the server without that of connecting.
@@ -56,7 +57,7 @@ export async function probe(
 
 /** Whether the upstream gives any HTTP answer at all to `GET /`. Never rejects. */
 export async function answers(upstream: UpstreamAddress): Promise<boolean> {
-  const client = clientOf(upstream);
+  const client = ownClient(upstream, PATIENCE_MS);
   try {
     await get(client, "/");
     return true;
@@ -65,19 +66,6 @@ export async function answers(upstream: UpstreamAddress): Promise<boolean> {
   } finally {
     await client.destroy();
   }
-}
-
-function clientOf({ url, connect, ca }: UpstreamAddress): Client {
-  const socketPath = "socketPath" in connect ? connect.socketPath : undefined;
-  return new Client(socketPath === undefined ? url : "http://localhost", {
-    connect: {
-      timeout: PATIENCE_MS,
-      ...(socketPath === undefined ? {} : { socketPath }),
-      ...(ca === undefined ? {} : { ca }),
-    },
-    headersTimeout: PATIENCE_MS,
-    bodyTimeout: PATIENCE_MS,
-  });
 }
 
 async function get(client: Client, path: string): Promise<Probed> {

@@ -74,46 +74,31 @@ function durations(registry: Registry): TimeKeeper {
   };
 }
 
-/** A counter whose values are read from elsewhere. */
-function counter(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  read: () => Iterable<Sample>,
-): void {
-  const metric = new Counter({
-    name,
-    help,
-    labelNames,
-    registers: [],
-    collect() {
-      this.reset();
-      for (const [labels, value] of read()) this.inc(labels, value);
-    },
-  });
-  registry.registerMetric(metric);
-}
+/** A way to declare metrics of one type whose values are read from elsewhere when somebody asks. */
+const readAs =
+  (Type: typeof Counter | typeof Gauge) =>
+  (
+    registry: Registry,
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    read: () => Iterable<Sample>,
+  ): void => {
+    const metric = new Type({
+      name,
+      help,
+      labelNames,
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [labels, value] of read()) this.inc(labels, value);
+      },
+    });
+    registry.registerMetric(metric);
+  };
 
-function gauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  read: () => Iterable<Sample>,
-): void {
-  const metric = new Gauge({
-    name,
-    help,
-    labelNames,
-    registers: [],
-    collect() {
-      this.reset();
-      for (const [labels, value] of read()) this.set(labels, value);
-    },
-  });
-  registry.registerMetric(metric);
-}
+const counter = readAs(Counter);
+const gauge = readAs(Gauge);
 
 function counters(registry: Registry, monitor: Monitor): void {
   const perRoute = (

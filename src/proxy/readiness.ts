@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
-import { Client } from "undici";
 import type { UpstreamAddress } from "../config/upstream.js";
+import { ownClient } from "./own-client.js";
 
 /** A server that lives answers `GET /` at once. */
 const PATIENCE_MS = 2000;
@@ -23,17 +23,8 @@ export interface Readiness {
 }
 
 /** Any answer counts as one, but for 502, 503 and 504. */
-export function createReadiness({ url, connect, ca }: UpstreamAddress): Readiness {
-  const socketPath = "socketPath" in connect ? connect.socketPath : undefined;
-  const client = new Client(socketPath === undefined ? url : "http://localhost", {
-    connect: {
-      timeout: PATIENCE_MS,
-      ...(socketPath === undefined ? {} : { socketPath }),
-      ...(ca === undefined ? {} : { ca }),
-    },
-    headersTimeout: PATIENCE_MS,
-    bodyTimeout: PATIENCE_MS,
-  });
+export function createReadiness(upstream: UpstreamAddress): Readiness {
+  const client = ownClient(upstream, PATIENCE_MS);
   let asked: Promise<Ready> | undefined;
   let standsUntil = 0;
   const ask = async (): Promise<Ready> => {
