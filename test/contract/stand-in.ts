@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { modelResponse } from "./nemo-gym.js";
 
 /** A model that is played by a function of the test. */
 export interface StandIn {
@@ -54,7 +55,7 @@ export function startJudge(judge: (prompt: string) => string | number): Promise<
     const said = judge(body);
     return typeof said === "number"
       ? send(reply, said, { error: "the judge is down" })
-      : send(reply, 200, judgeResponse(said));
+      : send(reply, 200, modelResponse(said));
   });
 }
 
@@ -107,28 +108,6 @@ function deltaOf(move: Move) {
     role: "assistant",
     content: null,
     tool_calls: [{ index: 0, id: `call_${move.call}`, type: "function", function: called }],
-  };
-}
-
-function judgeResponse(text: string) {
-  return {
-    id: "resp_judge",
-    created_at: 1_790_000_000,
-    model: "judge",
-    object: "response",
-    output: [
-      {
-        id: "msg_judge",
-        type: "message",
-        role: "assistant",
-        status: "completed",
-        content: [{ type: "output_text", text, annotations: [] }],
-      },
-    ],
-    parallel_tool_calls: true,
-    tool_choice: "auto",
-    tools: [],
-    status: "completed",
   };
 }
 
