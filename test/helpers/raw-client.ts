@@ -36,6 +36,11 @@ export class RawClient {
     this.#socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
   }
 
+  /** Stops reading after the next bytes, so that a large answer stays half sent once the sockets' buffers are full. */
+  stall(): void {
+    this.#socket.once("data", () => this.#socket.pause());
+  }
+
   /** Ends this side with a FIN. */
   end(): void {
     this.#socket.end();
