@@ -2,6 +2,8 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    // These tests wait more than they work.
+    maxWorkers: 4,
     projects: [
       {
         test: {
@@ -27,7 +29,9 @@ export default defineConfig({
           globalSetup: ["test/contract/setup.ts"],
           testTimeout: 180_000,
           hookTimeout: 600_000,
-          fileParallelism: false,
+          // The peers are whole Python servers: after the others, and only so many at a time.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],
