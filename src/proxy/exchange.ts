@@ -22,6 +22,8 @@ export interface ExchangeParts {
   readonly verify: VerifyPath | undefined;
   readonly log: Logger;
   readonly monitor: Monitor;
+  /** The client waits to be asked for the body. */
+  readonly expectsContinue: boolean;
 }
 
 /** One request of a client and what becomes of it: the only place that writes to the client. */
@@ -40,16 +42,18 @@ export class Exchange implements Passage {
   verdict: Verdict["verdict"] | undefined;
   readonly #started = performance.now();
   readonly #isDraining: () => boolean;
+  #awaitsContinue: boolean;
   #writtenBefore: number | undefined;
 
   constructor(parts: ExchangeParts, isDraining: () => boolean) {
-    const { request, reply, route, verify, log, monitor } = parts;
+    const { request, reply, route, verify, log, monitor, expectsContinue } = parts;
     this.request = request;
     this.reply = reply;
     this.route = route;
     this.verify = verify;
     this.log = log;
     this.monitor = monitor;
+    this.#awaitsContinue = expectsContinue;
     this.#isDraining = isDraining;
   }
 
@@ -73,6 +77,12 @@ export class Exchange implements Passage {
     };
   }
 
+  /** Asks a client that waits for it to send the body. */
+  askForBody(): void {
+    this.#awaitsContinue = false;
+    this.reply.writeContinue();
+  }
+
   /**
    * Puts the reply's header in place, exactly these fields in this order. Node's own additions are held back: `Date` and, where the connection
    * stays open anyway, `Connection` and `Keep-Alive`.
@@ -82,7 +92,8 @@ export class Exchange implements Passage {
   start(status: number, phrase: string, headers: RawHeaders): boolean {
     const { reply, request } = this;
     reply.sendDate = false;
-    if (this.#isDraining()) reply.shouldKeepAlive = false;
+    // Nobody can tell whether a client that was not asked for its body sends it all the same, so Node ends the connection; the client has to know.
+    if (this.#isDraining() || this.#awaitsContinue) reply.shouldKeepAlive = false;
     if (reply.shouldKeepAlive && request.httpVersion === "1.1") reply.removeHeader("connection");
     this.#writtenBefore = reply.socket?.bytesWritten;
     try {

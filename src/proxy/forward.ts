@@ -1,4 +1,4 @@
-import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { UpstreamAddress } from "../config/upstream.js";
 import { ProxyError } from "../errors.js";
@@ -29,8 +29,10 @@ export interface Outgoing {
   readonly expectsContinue: boolean;
 }
 
-/** Who is told how it went. Exactly one of the two is called, once; neither is called after `abort`. */
+/** Who is told how it went. Exactly one of `onAnswer` and `onFailure` is called, once; neither is called after `abort`. */
 export interface AnswerHandler {
+  /** The upstream wants the body of a client that waits to be asked for it. */
+  onContinue(): void;
   onAnswer(answer: IncomingMessage): void;
   onFailure(error: ProxyError): void;
 }
@@ -45,7 +47,6 @@ export interface AnswerHandler {
 export function forward(
   transport: Transport,
   request: IncomingMessage,
-  reply: ServerResponse,
   outgoing: Outgoing,
   handler: AnswerHandler,
 ): () => void {
@@ -97,7 +98,7 @@ export function forward(
         socket.once(transport.upstream.secure ? "secureConnect" : "connect", start);
       else start();
     });
-    if (outgoing.expectsContinue) sent.once("continue", () => reply.writeContinue());
+    if (outgoing.expectsContinue) sent.once("continue", () => handler.onContinue());
     sent.once("response", (answer) => {
       answered = answer;
       if (settle()) handler.onAnswer(answer);

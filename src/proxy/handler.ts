@@ -72,7 +72,7 @@ export function createHandler(
     follow(request.socket, reply);
     const { route, target, verify } = chooseRoute(pipeline, entrance.port(), request);
     const exchange = new Exchange(
-      { request, reply, route, verify, log, monitor },
+      { request, reply, route, verify, log, monitor, expectsContinue },
       entrance.isDraining,
     );
     const kept = requestHeaders(request.method ?? "GET", request.rawHeaders);
@@ -86,8 +86,9 @@ export function createHandler(
       else observe(exchange, answer, bounds);
     };
     const onFailure = exchange.fail.bind(exchange);
+    const onContinue = exchange.askForBody.bind(exchange);
     const outgoing = { target, headers, expectsContinue };
-    const abort = forward(transport, request, reply, outgoing, { onAnswer, onFailure });
+    const abort = forward(transport, request, outgoing, { onContinue, onAnswer, onFailure });
 
     request.on("error", ignoreClientError);
     reply.once("close", () => {

@@ -87,6 +87,31 @@ describe.each([true, false])("with strict mode %s", (maskedAsError) => {
     expect(reply.text).toBe("no");
   });
 
+  it.each([
+    ["scored", answer(SCORED), 200],
+    ["masked", answer(MASKED), maskedAsError ? 503 : 200],
+    ["refused", answer("no", { status: 401, reason: "Unauthorized" }), 401],
+    ["broken off", Buffer.alloc(0), 502],
+  ])(
+    "says that the connection ends after an answer without a 100: %s",
+    async (_, bytes, status) => {
+      const upstream = await startUpstream(async ({ whole, end }) => {
+        await whole;
+        end(bytes);
+      });
+      const proxy = await startProxy(upstream, { maskedAsError });
+      const client = await openClient(proxy.url);
+      const first = request("POST", "/verify", { headers: EXPECTING });
+      client.write(Buffer.concat([first, Buffer.from(BODY), verify()]));
+      const reply = await client.reply("POST");
+      expect(reply.status).toBe(status);
+      expect(reply.interims).toEqual([]);
+      expect(valuesOf(reply.fields, "connection")).toEqual(["close"]);
+      await client.incoming.ended;
+      expect(client.incoming.length).toBe(0);
+    },
+  );
+
   it("passes an answer that comes before the end of its request's body", async () => {
     const upstream = await startUpstream(({ write }) =>
       write(answer("no", { status: 413, reason: "Too Large" })),

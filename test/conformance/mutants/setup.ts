@@ -1,4 +1,5 @@
 import { vi } from "vitest";
+import { ProxyError } from "../../../src/errors.js";
 import type { Mutant } from "./mutant.js";
 
 // Every proxy that a test of this run starts in its process is the mutant that MASKGATE_MUTANT names.
@@ -10,17 +11,19 @@ vi.mock(import("../../../src/proxy/forward.js"), async (load) => {
   const mutant: Mutant = MUTANTS[name as keyof typeof MUTANTS];
   return {
     ...real,
-    forward: (asked, request, reply, outgoing, handler) => {
+    forward: (asked, request, outgoing, handler) => {
       const transport = mutant.transport?.(asked) ?? asked;
       const sent = mutant.outgoing?.(outgoing, transport) ?? outgoing;
-      return real.forward(transport, request, reply, sent, {
+      return real.forward(transport, request, sent, {
+        onContinue: () => handler.onContinue(),
         onFailure: (error) => handler.onFailure(error),
         onAnswer: (answer) => {
           const given = mutant.answer?.(answer, transport) ?? answer;
           if (given instanceof Promise) {
             given.then(
               (late) => handler.onAnswer(late),
-              () => reply.destroy(),
+              () =>
+                handler.onFailure(new ProxyError("ANSWER_CUT_SHORT", "the mutant was left alone")),
             );
           } else handler.onAnswer(given);
         },
