@@ -9,7 +9,8 @@ export type Capability =
   | "nemo-gym-0.4.0"
   | "nemo-gym-0.5.1"
   | "nemo-gym-0.6.0"
-  | "agentenv";
+  | "agentenv"
+  | "trl";
 
 /** What the set-up made for the tests: each peer's environment, or one sentence on why there is none. */
 export type Peers = Partial<Record<Capability, Venv | { readonly missing: string }>>;
@@ -30,6 +31,7 @@ export const RECIPES: Record<Capability, Recipe> = {
   "nemo-gym-0.5.1": olderGym("0.5.1"),
   "nemo-gym-0.6.0": olderGym("0.6.0"),
   agentenv: { name: "agentenv", bare: ["agentenv-framework"], prepare: "check_agentenv.py" },
+  trl: { name: "trl-1.16.0", prepare: "check_trl.py" },
 };
 
 /** What the tests of each Vitest project need. */
@@ -43,6 +45,7 @@ export const NEEDS: Readonly<Record<string, readonly Capability[]>> = {
     "nemo-gym-0.6.0",
     "agentenv",
   ],
+  trl: ["nemo-gym", "trl"],
 };
 
 declare module "vitest" {
