@@ -1,6 +1,7 @@
 import zlib from "node:zlib";
 import { ProxyError } from "../errors.js";
 import { mapValues, type RawHeaders, tokensOf } from "../http/headers.js";
+import { firstMemberSize } from "./gzip.js";
 import { type Chunks, Hold, type HoldBudget } from "./hold.js";
 import { type Decoder, unpack, type Unpacking } from "./unpack.js";
 
@@ -55,24 +56,37 @@ function isReadable(coding: string): boolean {
   return name === "" || name === "identity" || UNPACKINGS.has(name);
 }
 
+/** What came out of a held answer. */
+export interface Plain {
+  /** The caller releases it. */
+  readonly chunks: Hold;
+  /** How much of it came out of the first frame, in bytes, where another one follows. */
+  readonly firstFrame: number | undefined;
+}
+
 /**
- * The plain bytes of a held answer, undone one coding after the other, each in a stream. The caller releases it.
+ * The plain bytes of a held answer, undone one coding after the other, each in a stream.
  *
  * @param limit - the most that may come out, in bytes.
- * @throws {ProxyError} ANSWER_UNREADABLE for an unknown coding and for data that is damaged or cut short; ANSWER_TOO_LARGE past the limit.
+ * @throws {ProxyError} ANSWER_UNREADABLE for an unknown coding, for data that is damaged or cut short, and for several frames in one of several codings;
+ *   ANSWER_TOO_LARGE past the limit.
  */
 export async function decode(
   held: Chunks,
   codings: readonly string[],
   budget: HoldBudget,
   limit: number,
-): Promise<Hold> {
+): Promise<Plain> {
   let from: Chunks = held;
   let plain: Hold | undefined;
+  let firstFrame: number | undefined;
   for (const coding of codings.toReversed()) {
     const next = new Hold(budget, limit);
     try {
-      await undo(from, coding, next);
+      firstFrame = await undo(from, coding, next);
+      if (firstFrame !== undefined && codings.length > 1) {
+        throw new ProxyError("ANSWER_UNREADABLE", "one of the answer's codings has several frames");
+      }
     } catch (error) {
       next.release();
       throw error;
@@ -81,21 +95,37 @@ export async function decode(
     }
     from = plain = next;
   }
-  return plain!;
+  return { chunks: plain!, firstFrame };
 }
 
-async function undo(from: Chunks, coding: string, into: Hold): Promise<void> {
+/** Undoes one coding. Returns how much came out of the first frame where another one follows. */
+async function undo(from: Chunks, coding: string, into: Hold): Promise<number | undefined> {
   const unpacking = UNPACKINGS.get(coding);
   if (unpacking === undefined) {
     throw new ProxyError("ANSWER_UNREADABLE", `the answer's coding "${coding}" cannot be read`);
   }
+  let firstFrame: number | undefined;
+  const behind = (): void => {
+    firstFrame ??= into.size;
+  };
   try {
-    for await (const plain of unpack(inOrder(from), unpacking)) await into.push(plain);
+    for await (const plain of unpack(inOrder(from), unpacking, behind)) await into.push(plain);
     await into.settled();
+    if (unpacking !== gzip || (await lastSize(from)) === into.size % 2 ** 32) return firstFrame;
+    return await firstMemberSize(inOrder(from));
   } catch (cause) {
     if (cause instanceof ProxyError) throw cause;
     throw new ProxyError("ANSWER_UNREADABLE", `the answer is no whole ${coding} data`, { cause });
   }
+}
+
+/** How much the last member of gzip data gives, in bytes modulo 2^32: its last four bytes (RFC 1952 §2.3.1, ISIZE). */
+async function lastSize(packed: Chunks): Promise<number> {
+  let last = Buffer.alloc(0);
+  for (let index = packed.count - 1; last.length < 4; index--) {
+    last = Buffer.concat([(await packed.chunk(index)).subarray(-4), last]);
+  }
+  return last.readUInt32LE(last.length - 4);
 }
 
 async function* inOrder(chunks: Chunks): AsyncGenerator<Buffer> {

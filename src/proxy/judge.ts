@@ -83,14 +83,39 @@ async function unpack(
   exchange: Exchange,
   { budget, maxAnswerBytes }: Bounds,
 ): Promise<{ readonly chunks: Hold; readonly scan: AnswerScan }> {
-  const plain = await decode(chunks, codings, budget, maxAnswerBytes);
-  const scan = new AnswerScan({ signals: exchange.route.signals });
-  await drive(pushAll(plain.count, scan), plain);
-  return { chunks: plain, scan };
+  const { chunks: plain, firstFrame } = await decode(chunks, codings, budget, maxAnswerBytes);
+  const scanOf = async (size: number): Promise<AnswerScan> => {
+    const scan = new AnswerScan({ signals: exchange.route.signals });
+    await drive(pushFirst(size, scan), plain);
+    return scan;
+  };
+  try {
+    const scan = await scanOf(plain.size);
+    if (firstFrame !== undefined) await expectAgreement(await scanOf(firstFrame), scan, plain);
+    return { chunks: plain, scan };
+  } catch (error) {
+    plain.release();
+    throw error;
+  }
 }
 
-function* pushAll(count: number, scan: AnswerScan): Generator<number, void, Buffer> {
-  for (let index = 0; index < count; index++) scan.push(yield index);
+function* pushFirst(size: number, scan: AnswerScan): Generator<number, void, Buffer> {
+  for (let index = 0, left = size; left > 0; index++) {
+    const chunk = yield index;
+    scan.push(chunk.subarray(0, left));
+    left -= chunk.length;
+  }
+}
+
+/** Some clients read the first frame alone (httpx 0.28.1, `_decoders.py`: gzip), others read all of them (aiohttp, urllib3). */
+async function expectAgreement(first: AnswerScan, all: AnswerScan, plain: Chunks): Promise<void> {
+  const [one, whole] = [await drive(first.judge(), plain), await drive(all.judge(), plain)];
+  if (one.verdict === "unknown") return;
+  if ((one.verdict === "masked") === (whole.verdict === "masked")) return;
+  throw new ProxyError(
+    "ANSWER_UNREADABLE",
+    "only the first frame of the answer or only all of them say that it is masked, and clients differ in how many they read",
+  );
 }
 
 /** Which task and which session a masked answer belongs to, as far as the ramp or the monitor asks. */

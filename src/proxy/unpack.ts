@@ -17,11 +17,13 @@ const FIRST_BYTES = 2;
  * The plain bytes of packed data, frame after frame, at the pace of who reads them. Node's decoders drop without a word what lies behind the end of a frame in
  * the same chunk, and all that follows (seen in 20.20, 22.23 and 24.21; gzip only behind zero bytes), so what one of them did not take goes to the next one.
  *
+ * @param behind - called where something lies behind the end of a frame. Not for gzip, whose members Node reads as one frame.
  * @throws an Error for data that is damaged or cut short (Node 22 does not notice the latter in zstd), and for data behind the end where no other frame may follow.
  */
 export async function* unpack(
   packed: AsyncIterable<Buffer>,
   { create, manyFrames }: Unpacking,
+  behind?: () => void,
 ): AsyncGenerator<Buffer> {
   let waiting = Buffer.alloc(0);
   let frame: Frame | undefined;
@@ -38,6 +40,7 @@ export async function* unpack(
         yield* frame.take(rest);
         const left = frame.leftOf(rest);
         if (left.length === 0) break;
+        behind?.();
         if (!manyFrames || left.length === rest.length) {
           throw new Error(`there are ${left.length} bytes or more behind the end`);
         }

@@ -113,6 +113,11 @@ const BOMB = Buffer.concat([
 const bomb = (compress: (data: Buffer) => Buffer): Buffer =>
   compress(Buffer.from(" ".repeat(32 * 1024 * 1024) + MASKED));
 
+// The outer members part the inner one where a lenient reader has seen the masked answer whole.
+const MEMBERS_IN_MEMBERS = Buffer.concat(
+  [GZIP.subarray(0, -4), GZIP.subarray(-4)].map((part) => zlib.gzipSync(part)),
+);
+
 const UNREADABLE: readonly (readonly [name: string, coding: string, bytes: Buffer])[] = [
   ["an unknown coding", "x-unknown", Buffer.from(MASKED)],
   ["an unknown coding over gzip", "gzip, x-unknown", GZIP],
@@ -136,6 +141,11 @@ const UNREADABLE: readonly (readonly [name: string, coding: string, bytes: Buffe
     "gzip",
     Buffer.concat([zlib.gzipSync(SCORED), Buffer.from("xyz")]),
   ],
+  // httpx reads the first member alone, aiohttp and requests read all of them.
+  ["gzip(masked) before gzip(scored)", "gzip", Buffer.concat([GZIP, zlib.gzipSync(SCORED)])],
+  ["gzip(scored) before gzip(masked)", "gzip", Buffer.concat([zlib.gzipSync(SCORED), GZIP])],
+  ["gzip(masked) before gzip(no JSON)", "gzip", Buffer.concat([GZIP, zlib.gzipSync("x")])],
+  ["gzip in two members under another gzip", "gzip, gzip", MEMBERS_IN_MEMBERS],
   ["plain text that calls itself gzip", "gzip", Buffer.from(MASKED)],
   ["1 GB in gzip", "gzip", BOMB],
   [
