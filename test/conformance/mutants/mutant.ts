@@ -26,12 +26,24 @@ export function changed(
   );
 }
 
+/** The parts of a body that came before its end, or before it was cut. */
+export async function partsOf(answer: IncomingMessage): Promise<Buffer[]> {
+  const parts: Buffer[] = [];
+  try {
+    for await (const part of answer) parts.push(part as Buffer);
+  } catch {
+    // What came is what there is.
+  }
+  return parts;
+}
+
 /** An answer whose body is another, once all of it is there; its length, where it has one, is the new body's. */
 export async function withBody(
   answer: IncomingMessage,
   edit: (body: Buffer) => Buffer,
+  read: (answer: IncomingMessage) => Promise<Buffer[]> = (whole) => whole.toArray(),
 ): Promise<IncomingMessage> {
-  const body = edit(Buffer.concat(await answer.toArray()));
+  const body = edit(Buffer.concat(await read(answer)));
   const { statusCode, statusMessage, headers } = answer;
   const rawHeaders = mapValues(answer.rawHeaders, "content-length", () => String(body.length));
   return Object.assign(Readable.from([body]), {

@@ -2,7 +2,7 @@ import http, { type IncomingMessage } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { mapValues, valuesOf, without } from "../../../src/http/headers.js";
 import type { Outgoing } from "../../../src/proxy/forward.js";
-import { changed, type Mutant, only, withBody } from "./mutant.js";
+import { changed, type Mutant, only, partsOf, withBody } from "./mutant.js";
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -75,6 +75,7 @@ export const MUTANTS = {
         ? withBody(answer, (body) => body.subarray(0, MEBIBYTE))
         : answer,
   },
+  "cut body sent as whole": { answer: (answer) => withBody(answer, (body) => body, partsOf) },
   "everything buffered": { answer: (answer) => withBody(answer, (body) => body) },
   "upstream limited to 2 s": {
     transport: (transport) => ({ ...transport, upstreamTimeoutMs: 2_000 }),
