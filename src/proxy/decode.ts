@@ -110,6 +110,7 @@ async function undo(from: Chunks, coding: string, into: Hold): Promise<number | 
   };
   try {
     for await (const plain of unpack(inOrder(from), unpacking, behind)) await into.push(plain);
+    await into.end();
     await into.settled();
     if (unpacking !== gzip || (await lastSize(from)) === into.size % 2 ** 32) return firstFrame;
     return await firstMemberSize(inOrder(from));

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from "node:v8";
 import { ProxyError } from "../errors.js";
+import { Joiner } from "./joiner.js";
 import { type Extent, SpillFile } from "./spill.js";
 
 const MIB = 1024 * 1024;
@@ -47,6 +48,11 @@ export class HoldBudget {
     return true;
   }
 
+  /** Takes it whether there is room or not: for the little that waits to be joined with what follows. */
+  takeAnyway(bytes: number): void {
+    this.#used += bytes;
+  }
+
   give(bytes: number): void {
     this.#used -= bytes;
   }
@@ -78,22 +84,27 @@ export interface Chunks {
 }
 
 /**
- * The chunks of one answer, as they came: by reference, nothing is joined or copied. What the shared memory has no room for goes to a file of this
- * answer's own.
+ * The chunks of one answer, as they came: by reference, only small ones are joined. What the shared memory has no room for goes to a file of this answer's own.
  */
 export class Hold implements Chunks {
   readonly #budget: HoldBudget;
   readonly #limit: number;
+  readonly #onKept: ((chunk: Buffer) => void) | undefined;
+  readonly #joiner = new Joiner();
   readonly #parts: (Buffer | Extent)[] = [];
   #file: Promise<SpillFile> | undefined;
   #size = 0;
   #inMemory = 0;
   #released = false;
 
-  /** @param limit - the most it takes, in bytes. */
-  constructor(budget: HoldBudget, limit: number) {
+  /**
+   * @param limit - the most it takes, in bytes.
+   * @param onKept - sees each chunk as `chunk` will give it, in order.
+   */
+  constructor(budget: HoldBudget, limit: number, onKept?: (chunk: Buffer) => void) {
     this.#budget = budget;
     this.#limit = limit;
+    this.#onKept = onKept;
   }
 
   get count(): number {
@@ -105,7 +116,7 @@ export class Hold implements Chunks {
   }
 
   /**
-   * Takes the next chunk.
+   * Takes the next chunk; `chunk` may give it only after `end`.
    *
    * @returns undefined where memory took it; otherwise a promise, and the next chunk may be pushed when it has resolved. It rejects with HOLD_FAILED.
    * @throws {ProxyError} ANSWER_TOO_LARGE past the limit.
@@ -119,12 +130,14 @@ export class Hold implements Chunks {
       );
     }
     if (this.#released) return undefined;
-    if (this.#budget.take(chunk.length)) {
-      this.#inMemory += chunk.length;
-      this.#parts.push(chunk);
-      return undefined;
-    }
-    return this.#spill(chunk);
+    this.#budget.takeAnyway(chunk.length);
+    this.#inMemory += chunk.length;
+    return this.#keepAll(this.#joiner.push(chunk));
+  }
+
+  /** Takes the end, after the last chunk was taken. @returns as `push` does. */
+  end(): Promise<void> | undefined {
+    return this.#keepAll(this.#joiner.end());
   }
 
   chunk(index: number, ahead = false): Buffer | Promise<Buffer> {
@@ -148,6 +161,26 @@ export class Hold implements Chunks {
     this.#file = undefined;
     // A file that could not be opened or closed has been reported where it was written to.
     file?.then((open) => open.close()).catch(() => undefined);
+  }
+
+  #keepAll(chunks: readonly Buffer[]): Promise<void> | undefined {
+    let spilled: Promise<void> | undefined;
+    for (const chunk of chunks) {
+      this.#onKept?.(chunk);
+      spilled = spilled === undefined ? this.#keep(chunk) : spilled.then(() => this.#keep(chunk));
+    }
+    return spilled;
+  }
+
+  #keep(chunk: Buffer): Promise<void> | undefined {
+    if (this.#released) return undefined;
+    this.#budget.give(chunk.length);
+    if (this.#budget.take(chunk.length)) {
+      this.#parts.push(chunk);
+      return undefined;
+    }
+    this.#inMemory -= chunk.length;
+    return this.#spill(chunk);
   }
 
   async #spill(chunk: Buffer): Promise<void> {

@@ -12,28 +12,32 @@ import { relay } from "./relay.js";
  * nothing: an answer that memory has no room for is not looked at, because a file would have to be waited for.
  */
 export function observe(exchange: Exchange, answer: IncomingMessage, bounds: Bounds): void {
-  const hold = new Hold(bounds.budget, bounds.maxAnswerBytes);
   const { rawHeaders } = answer;
   const codings = codingsOf(rawHeaders);
   const scan = new AnswerScan({ signals: exchange.route.signals });
+  const see = codings.length === 0 ? scan.push.bind(scan) : undefined;
+  const hold = new Hold(bounds.budget, bounds.maxAnswerBytes, see);
   const giveUp = (error: unknown): void => {
     answer.off("data", look);
     answer.off("end", conclude);
     hold.release();
     logUnread(exchange, error);
   };
+  const hasKept = (spilled: Promise<void> | undefined): boolean => {
+    if (spilled === undefined) return true;
+    spilled.catch(() => undefined);
+    giveUp(new ProxyError("HOLD_FAILED", "holdMemoryBytes has no room for a copy of it"));
+    return false;
+  };
   const look = (chunk: Buffer): void => {
     try {
-      const spilled = hold.push(chunk);
-      if (spilled !== undefined) {
-        spilled.catch(() => undefined);
-        giveUp(new ProxyError("HOLD_FAILED", "holdMemoryBytes has no room for a copy of it"));
-      } else if (codings.length === 0) scan.push(chunk);
+      hasKept(hold.push(chunk));
     } catch (error) {
       giveUp(error);
     }
   };
   const conclude = (): void => {
+    if (!hasKept(hold.end())) return;
     const held = { chunks: hold, scan, codings, rawHeaders };
     judgeHeld(held, exchange, bounds)
       .then((judgement) => tellVerdict(exchange, judgement))

@@ -13,10 +13,11 @@ import { sendHeld } from "./send.js";
 
 /** Holds a verify answer until it is whole and judged; the client then gets it as it was, or what its route makes of a masked one. */
 export function holdAndJudge(exchange: Exchange, answer: IncomingMessage, bounds: Bounds): void {
-  const hold = new Hold(bounds.budget, bounds.maxAnswerBytes);
   const { rawHeaders } = answer;
   const codings = codingsOf(rawHeaders);
   const scan = new AnswerScan({ signals: exchange.route.signals });
+  const look = codings.length === 0 ? scan.push.bind(scan) : undefined;
+  const hold = new Hold(bounds.budget, bounds.maxAnswerBytes, look);
   let spilling: Promise<void> | undefined;
   const fail = (error: unknown): void => {
     answer.off("data", take);
@@ -29,7 +30,6 @@ export function holdAndJudge(exchange: Exchange, answer: IncomingMessage, bounds
   const take = (chunk: Buffer): void => {
     exchange.answerBytes += chunk.length;
     try {
-      if (codings.length === 0) scan.push(chunk);
       spilling = hold.push(chunk);
       if (spilling === undefined) {
         bounds.turn.take(chunk.length, answer);
@@ -43,6 +43,7 @@ export function holdAndJudge(exchange: Exchange, answer: IncomingMessage, bounds
   };
   const conclude = async (): Promise<void> => {
     await spilling;
+    await hold.end();
     await hold.settled();
     const judgement = await judgeHeld(
       { chunks: hold, scan, codings, rawHeaders },

@@ -30,12 +30,12 @@ function answerOf(tail: string): Buffer[] {
 
 /** A scan and a hold that have taken these chunks. */
 async function take(chunks: readonly Buffer[], budget: HoldBudget) {
-  const hold = new Hold(budget, SIZE);
   const scan = new AnswerScan();
+  const hold = new Hold(budget, SIZE, (chunk) => scan.push(chunk));
   for (const chunk of chunks) {
-    scan.push(chunk);
     await hold.push(chunk);
   }
+  await hold.end();
   return { hold, scan };
 }
 
