@@ -36,11 +36,15 @@ export function observe(exchange: Exchange, answer: IncomingMessage, bounds: Bou
       giveUp(error);
     }
   };
+  const judge = async (): Promise<void> => {
+    const held = { chunks: hold, scan, codings, rawHeaders };
+    const judgement = await judgeHeld(held, exchange, bounds);
+    judgement.release();
+    tellVerdict(exchange, judgement);
+  };
   const conclude = (): void => {
     if (!hasKept(hold.end())) return;
-    const held = { chunks: hold, scan, codings, rawHeaders };
-    judgeHeld(held, exchange, bounds)
-      .then((judgement) => tellVerdict(exchange, judgement))
+    judge()
       .catch((error: unknown) => logUnread(exchange, error))
       .finally(() => hold.release());
   };
