@@ -53,7 +53,9 @@ export function holdAndJudge(exchange: Exchange, answer: IncomingMessage, bounds
     try {
       await reply(exchange, answer, hold, judgement);
     } finally {
-      judgement.release();
+      // What goes out waits in memory until then.
+      if (exchange.closed) judgement.release();
+      else exchange.reply.once("close", judgement.release);
     }
   };
   const end = (): void => {
@@ -76,6 +78,7 @@ async function reply(
   const { translation, status } = exchange.route;
   const { rawHeaders } = answer;
   if (verdict.verdict !== "masked" || decision.decision === "pass") {
+    judgement.release();
     await sendHeld(exchange, answer, endToEnd(rawHeaders), hold);
     tellVerdict(exchange, judgement);
   } else if (translation === "error") {

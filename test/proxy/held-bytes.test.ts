@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { scrape } from "../helpers/admin.js";
 import { answer, MASKED, request, SCORED } from "../helpers/messages.js";
 import { type Proxy, startConfigured } from "../helpers/proxy.js";
-import { rawRequest } from "../helpers/raw-client.js";
+import { openClient, rawRequest } from "../helpers/raw-client.js";
 import { startUpstream } from "../helpers/upstream.js";
 
 const ROUTES = `
@@ -33,5 +33,43 @@ describe("the plain bytes of a packed answer", () => {
       await rawRequest(proxy.url, request("POST", `${prefix}/verify`, { body: "{}" }));
       await nothingIsHeld(proxy);
     }
+  });
+
+  it("count as held until the spliced ones have been sent", async () => {
+    const upstream = await startUpstream(({ received, write }) => {
+      if (received.method === "POST") write(packed(MASKED));
+    });
+    const proxy = await startConfigured(upstream, ROUTES);
+    const client = await openClient(proxy.url);
+    const slow = request("GET", "/slow");
+    client.write(Buffer.concat([slow, request("POST", "/null/verify", { body: "{}" })]));
+    await proxy.nextLog("translated");
+    expect(await held(proxy)).toBeGreaterThanOrEqual(SIZE);
+    const { write } = await upstream.arrived(1);
+    write(answer("done"));
+    expect((await client.reply()).text).toBe("done");
+    expect((await client.reply("POST")).body.length).toBe(SIZE - 1 + 4 - 2);
+    await nothingIsHeld(proxy);
+  });
+
+  it("do not count as held while the packed ones are sent", async () => {
+    const upstream = await startUpstream(({ received, write }) => {
+      if (received.method === "POST") write(packed(SCORED));
+    });
+    const proxy = await startConfigured(upstream, ROUTES);
+    const client = await openClient(proxy.url);
+    const slow = request("GET", "/slow");
+    client.write(Buffer.concat([slow, request("POST", "/verify", { body: "{}" })]));
+    await vi.waitFor(async () => {
+      const samples = await scrape(proxy);
+      const judged = [...samples].filter(([name]) => /answers_total.*scored/.test(name));
+      expect(judged.map(([, count]) => count)).toContain(1);
+    });
+    const now = await held(proxy);
+    expect(now).toBeGreaterThan(0);
+    expect(now).toBeLessThan(SIZE);
+    (await upstream.arrived(1)).write(answer("done"));
+    await client.reply();
+    expect((await client.reply("POST")).status).toBe(200);
   });
 });
