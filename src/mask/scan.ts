@@ -80,6 +80,11 @@ export class AnswerScan {
     return yield* new ChunkReader(this.#offsets).copy(range);
   }
 
+  /** Offset of the first byte in a range that is no white space, else its end. */
+  *skipSpace(range: Range): Reading<number> {
+    return yield* new ChunkReader(this.#offsets).skipSpace(range);
+  }
+
   /** Hands the bytes of a range to `take`, piece by piece and without a copy. */
   *visit(range: Range, take: (piece: Buffer) => void): Reading<void> {
     yield* new ChunkReader(this.#offsets).visit(range, take);

@@ -27,10 +27,11 @@ function* mirror(scan: AnswerScan): Reading<Splice> {
   if (flag !== undefined) return replace(flag, "true");
   const config = yield* scan.find(["instance_config"]);
   if (config === undefined) return append(scan, `"instance_config":{${FLAG}}`);
-  const text = yield* scan.bytes(config);
-  if (text[0] !== 0x7b) return replace(config, `{${FLAG}}`);
-  const isEmpty = text.subarray(1, -1).toString("latin1").trim() === "";
   const start = config.start + 1;
+  const [first] = yield* scan.bytes({ start: config.start, end: start });
+  if (first !== 0x7b) return replace(config, `{${FLAG}}`);
+  const end = config.end - 1;
+  const isEmpty = (yield* scan.skipSpace({ start, end })) === end;
   return replace({ start, end: start }, isEmpty ? FLAG : `${FLAG},`);
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { planSplice } from "../../src/mask/splice.js";
 import { AnswerScan } from "../../src/mask/verdict.js";
 import { ObjectWalk } from "../../src/mask/walk.js";
 import { drive } from "../../src/proxy/drive.js";
@@ -75,6 +76,21 @@ describe("an answer that memory has room for", () => {
       expect(visited.length).toBeLessThanOrEqual(members);
     },
   );
+
+  it("is mirrored without a copy of its instance_config", async () => {
+    const chunks = answerOf(TAIL);
+    const head = Buffer.from('{"instance_config":{"a":"');
+    const tail = Buffer.from(`"},${TAIL}`);
+    chunks[0] = Buffer.concat([head, Buffer.alloc(CHUNK - head.length, "x")]);
+    for (let n = 1; n < COUNT; n++) chunks[n] = Buffer.alloc(CHUNK, "x");
+    tail.copy(chunks[COUNT - 1]!, CHUNK - tail.length);
+    const { hold, scan } = await take(chunks, new HoldBudget(SIZE));
+    const copy = vi.spyOn(Buffer.prototype, "copy");
+    const { start, insert } = await drive(planSplice(scan, "mirror"), hold);
+    expect([start, insert.toString()]).toEqual([19 + 1, '"mask_sample":true,']);
+    const copied = copy.mock.results.reduce((sum, { value }) => sum + Number(value), 0);
+    expect(copied).toBeLessThan(1000);
+  });
 
   it("is read once, each chunk in turn, where the verdict may stand anywhere", async () => {
     const chunks = answerOf(SCORED_TAIL);
