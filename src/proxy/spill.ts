@@ -44,11 +44,13 @@ export class SpillFile {
   /** @throws {ProxyError} HOLD_FAILED when the temporary folder (`TMPDIR`) takes no file. */
   static async open(): Promise<SpillFile> {
     const path = join(tmpdir(), `maskgate-${randomUUID()}.held`);
+    let handle: FileHandle | undefined;
     try {
-      const handle = await open(path, "wx+", 0o600);
+      handle = await open(path, "wx+", 0o600);
       await unlink(path);
       return new SpillFile(handle);
     } catch (cause) {
+      await handle?.close();
       throw failed(cause);
     }
   }
