@@ -1,6 +1,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import type { Config } from "../config/config.js";
 import type { ConfigInput } from "../config/resolve.js";
+import type { UpstreamAddress } from "../config/upstream.js";
 import { logEvent, type Logger } from "../observe/log.js";
 import { type Child, type Ended, startChild } from "./child.js";
 import { answers } from "./probe.js";
@@ -17,6 +18,8 @@ const LAST_REPLIES_MS = 1000;
 interface Wanted {
   readonly input: ConfigInput;
   readonly config: Config;
+  /** With the authorities that its certificate may come from. */
+  readonly upstream: UpstreamAddress;
   readonly log: Logger;
 }
 
@@ -27,7 +30,7 @@ interface Wanted {
  * @throws {ProxyError} LISTEN_FAILED when maskgate cannot listen; the server has been ended then.
  */
 export async function front(command: readonly string[], wanted: Wanted): Promise<number> {
-  const { input, config, log } = wanted;
+  const { input, config, upstream, log } = wanted;
   const told = nextSignal();
   const child = startChild(command);
   const first = await Promise.race([told, child.ended, untilItAnswers(child, wanted)]);
@@ -40,7 +43,7 @@ export async function front(command: readonly string[], wanted: Wanted): Promise
   }
   if (typeof first === "string") return pass(first, child);
   const hint = START_HINTS.get(first.code) ?? "";
-  const says = `the server ended with ${first.how}${hint} before it answered on ${config.upstream.url}`;
+  const says = `the server ended with ${first.how}${hint} before it answered on ${upstream.url}`;
   process.stderr.write(`maskgate: ${says}\n`);
   return first.code;
 }
@@ -51,8 +54,7 @@ const START_HINTS: ReadonlyMap<number, string> = new Map([
   [127, " (no such command)"],
 ]);
 
-async function untilItAnswers({ ended }: Child, { config, log }: Wanted): Promise<undefined> {
-  const { upstream } = config;
+async function untilItAnswers({ ended }: Child, { upstream, log }: Wanted): Promise<undefined> {
   const over = ended.then(
     () => true,
     () => true,

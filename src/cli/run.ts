@@ -5,6 +5,7 @@ import type { ConfigInput } from "../config/resolve.js";
 import { ProxyError } from "../errors.js";
 import type { Logger } from "../observe/log.js";
 import { openGate } from "../proxy/gate.js";
+import { withAuthorities } from "../proxy/pem.js";
 import { childUpstream } from "./child-upstream.js";
 import {
   type ConfigFlags,
@@ -49,14 +50,19 @@ Example:
 async function run(command: readonly string[], flags: RunFlags): Promise<void> {
   const input = runInput(command, flags);
   const { config } = await loadConfig(input);
-  const { upstream } = config;
+  const upstream = await withAuthorities(config);
   if (await answers(upstream)) {
     const says = `something already answers on ${upstream.url}, so the server could not listen there`;
     throw new ProxyError("CONFIG_INVALID", says);
   }
   const processLog = openLog(config);
   await tryToListen(config, processLog.log);
-  process.exitCode = await front(command, { input, config, log: processLog.log });
+  process.exitCode = await front(command, {
+    input,
+    config,
+    upstream,
+    log: processLog.log,
+  });
   processLog.flush();
 }
 

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { startCli } from "../helpers/cli.js";
 import { closeLater } from "../helpers/closing.js";
 import { valuesOf } from "../helpers/http-bytes.js";
 import { MASKED, request, SCORED, verify } from "../helpers/messages.js";
 import { MODES, startInMode } from "../helpers/modes.js";
 import { startProxy } from "../helpers/proxy.js";
 import { openClient, rawRequest } from "../helpers/raw-client.js";
-import { startTlsUpstream, tlsFile } from "../helpers/tls.js";
+import { pem, startTlsUpstream, tlsFile } from "../helpers/tls.js";
+import { freePort } from "../helpers/upstream.js";
 
 const CA = `upstreamCa: ${tlsFile("ca.pem")}`;
 
@@ -80,6 +82,33 @@ it("is a 502 where an http server is behind https, and where a client speaks TLS
   const client = await openClient(wrong.url);
   client.write("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03");
   await client.incoming.ended;
+});
+
+describe("maskgate run", () => {
+  const runBefore = (url: string, command: readonly string[]) =>
+    startCli(
+      ["run", "--port", "0", "--upstream", url, "--upstream-ca", tlsFile("ca.pem"), "--"].concat(
+        command,
+      ),
+    );
+
+  it("listens when an https server with a certificate of a private authority answers", async () => {
+    const identity = JSON.stringify({ cert: pem("first.pem"), key: pem("first-key.pem") });
+    const port = await freePort();
+    const source = `require("https").createServer(${identity}, (_, reply) => reply.end("{}")).listen(${port}, "127.0.0.1")`;
+    const run = runBefore(`https://localhost:${port}`, [process.execPath, "-e", source]);
+    const { url } = await run.event("listening");
+    expect((await rawRequest(String(url), request("GET", "/"))).text).toBe("{}");
+    run.child.kill("SIGTERM");
+    await run.finished;
+  });
+
+  it("starts nothing where such a server is there already", async () => {
+    const { url } = await startTlsUpstream("first", (_, reply) => reply.end("{}"));
+    const { code, stderr } = await runBefore(url, ["sleep", "60"]).finished;
+    expect(stderr).toContain("something already answers on");
+    expect(code).toBe(2);
+  });
 });
 
 it.each([
