@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import type { Config } from "../config/config.js";
 import { globOf } from "../config/patterns.js";
+import { isSecret } from "../config/plain.js";
 import { ProxyError } from "../errors.js";
 import { explainMatch, type MatchStep } from "../route/match.js";
 import { cutPrefix } from "../route/prefix.js";
@@ -40,7 +41,7 @@ export function explainSample(config: Config, flags: SampleFlags): Sample | unde
   const port = samplePort(config, flags.port);
   const headers = header.flatMap(field);
   if (userAgent !== undefined) headers.push("user-agent", userAgent);
-  const { route, steps } = explainMatch(config.routes, { port, target, headers });
+  const { route, steps } = explainMatch(config.routes, { port, target, headers }, isSecret);
   const prefix = route?.match.pathPrefix;
   const upstreamTarget = prefix === undefined ? target : cutPrefix(target, prefix);
   const isVerify =

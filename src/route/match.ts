@@ -22,21 +22,30 @@ export function matchRoute(routes: readonly Route[], facts: RequestFacts): Route
   return routes.find((route) => failedCondition(route, facts) === undefined);
 }
 
-/** The same choice as `matchRoute`, and why each route before it was passed over. */
+/**
+ * The same choice as `matchRoute`, and why each route before it was passed over.
+ *
+ * @param isSecret - whether the values of the header of this name, wanted and sent, must not be told.
+ */
 export function explainMatch(
   routes: readonly Route[],
   facts: RequestFacts,
+  isSecret: (name: string) => boolean = () => false,
 ): { readonly route: Route | undefined; readonly steps: readonly MatchStep[] } {
   const steps: MatchStep[] = [];
   for (const route of routes) {
-    const failed = failedCondition(route, facts);
+    const failed = failedCondition(route, facts, isSecret);
     steps.push({ name: route.name, failed });
     if (failed === undefined) return { route, steps };
   }
   return { route: undefined, steps };
 }
 
-function failedCondition({ match }: Route, facts: RequestFacts): string | undefined {
+function failedCondition(
+  { match }: Route,
+  facts: RequestFacts,
+  isSecret?: (name: string) => boolean,
+): string | undefined {
   if (match.port !== undefined && match.port !== facts.port) {
     return `port is ${facts.port}, not ${match.port}`;
   }
@@ -44,19 +53,30 @@ function failedCondition({ match }: Route, facts: RequestFacts): string | undefi
     return `the path does not begin with ${match.pathPrefix}/`;
   }
   for (const [name, wanted] of match.header ?? []) {
-    const failed = failedHeader(facts.headers, name, wanted);
+    const failed = failedHeader(facts.headers, name, wanted, isSecret?.(name));
     if (failed !== undefined) return failed;
   }
   return match.userAgent && failedHeader(facts.headers, "user-agent", match.userAgent);
 }
 
 /** A doubled header matches nothing: who sends two values has not said which one is meant. */
-function failedHeader(headers: RawHeaders, name: string, wanted: Wanted): string | undefined {
+function failedHeader(
+  headers: RawHeaders,
+  name: string,
+  wanted: Wanted,
+  isSecret = false,
+): string | undefined {
   const [value, ...more] = valuesOf(headers, name);
   if (value === undefined) return `there is no ${name} header`;
   if (more.length > 0) return `the ${name} header was sent ${more.length + 1} times`;
   if (typeof wanted === "string") {
-    return value === wanted ? undefined : `${name} is "${value}", not "${wanted}"`;
+    if (value === wanted) return undefined;
+    return isSecret
+      ? `the value of ${name} is another one`
+      : `${name} is "${value}", not "${wanted}"`;
   }
-  return wanted.test(value) ? undefined : `${name} "${value}" is not matched by ${wanted.source}`;
+  if (wanted.test(value)) return undefined;
+  return isSecret
+    ? `the value of ${name} is not matched`
+    : `${name} "${value}" is not matched by ${wanted.source}`;
 }

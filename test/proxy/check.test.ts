@@ -164,6 +164,15 @@ describe("the sample request", () => {
     expect(await explain(flags)).toMatchObject(expected);
   });
 
+  it("is told which header keeps it off a route, and no value of it that is a secret", async () => {
+    const header = ["x-client: canary", "authorization: gue55"];
+    const sample = await explain({ port: "9201", header });
+    expect(sample?.steps[1]).toEqual({
+      name: "canary",
+      failed: "the value of authorization is another one",
+    });
+  });
+
   it("is told why each earlier route does not take it", async () => {
     const sample = await explain({ userAgent: "python-httpx/1", header: ["x-client: canary"] });
     expect(sample?.steps).toEqual([

@@ -109,4 +109,19 @@ describe("explainMatch", () => {
     ]);
     expect(explainMatch([], facts())).toEqual({ route: undefined, steps: [] });
   });
+
+  it("names a header whose value is a secret, and neither of the values", () => {
+    const routes = [
+      route("value", { header: new Map([["x-token", "wanted"]]) }),
+      route("pattern", { header: new Map([["x-token", /^wanted$/]]) }),
+      route("other", { header: new Map([["y", "1"]]) }),
+    ];
+    const headers = ["x-token", "sent", "y", "2"];
+    const { steps } = explainMatch(routes, facts({ headers }), (name) => name === "x-token");
+    expect(steps).toEqual([
+      { name: "value", failed: "the value of x-token is another one" },
+      { name: "pattern", failed: "the value of x-token is not matched" },
+      { name: "other", failed: 'y is "2", not "1"' },
+    ]);
+  });
 });
