@@ -43,6 +43,7 @@ export function createUpgrades(server: Server, pipeline: Pipeline, entrance: Ent
       ...(upstream.secure ? { agent: new https.Agent(tlsOptions(upstream)) } : {}),
     });
     proxy.on("proxyReqWs", (sent, request, socket) => {
+      restore(sent, request.rawHeaders);
       mend(sent, socket, edits.get(request)!);
     });
     proxy.on("error", (error: NodeJS.ErrnoException, request, socket) => {
@@ -116,6 +117,14 @@ function serveAsPlain(
   const line = `${method} ${url} HTTP/${httpVersion}`;
   socket.unshift(Buffer.concat([rawHead(line, kept), head]));
   server.emit("encrypted" in socket ? "secureConnection" : "connection", socket);
+}
+
+/** Gives an upgrade its fields back as the client wrote them: http-proxy-3 1.23.3 lowers their names, joins doubled ones and drops some of those. */
+function restore(sent: ClientRequest, headers: RawHeaders): void {
+  // Node writes the header at once where there is an `Expect`.
+  if (sent.headersSent) return;
+  for (const name of sent.getHeaderNames()) sent.removeHeader(name);
+  for (let i = 0; i < headers.length; i += 2) sent.appendHeader(headers[i]!, headers[i + 1]!);
 }
 
 /**

@@ -84,7 +84,8 @@ it("passes the fields of an upgrade to the upstream, and its bytes behind the he
   });
   const proxy = await startProxy(upstream);
   const client = await openClient(proxy.url);
-  client.write(request("GET", "/x/../ws?a=%2F", { headers: [...ASKING, ["Cookie", "a=1"]] }));
+  const asked: Field[] = [...ASKING, ["Cookie", "a=1"], ["X-MixedCase", "1"], ["x-mixedcase", "2"]];
+  client.write(request("GET", "/x/../ws?a=%2F", { headers: asked }));
   await client.sees("first bytes");
   const reply = await client.reply();
   expect(reply.line).toBe("HTTP/1.1 101 Switching Protocols");
@@ -97,10 +98,8 @@ it("passes the fields of an upgrade to the upstream, and its bytes behind the he
   ]);
   const [received] = upstream.requests;
   expect(received?.line).toBe("GET /x/../ws?a=%2F HTTP/1.1");
-  for (const [name, value] of [...ASKING, ["Cookie", "a=1"]] as const) {
-    expect(valuesOf(received?.fields ?? [], name), name).toEqual([value]);
-  }
-  expect(valuesOf(received?.fields ?? [], "x-forwarded-for")).toEqual([]);
+  // Node writes the fields of one name side by side, in the case of the first.
+  expect(received?.fields).toEqual([...asked.slice(0, -1), ["X-MixedCase", "2"]]);
 });
 
 it.each([
