@@ -12,6 +12,8 @@ export interface Front {
   readonly url: string;
   /** The requests and connections that maskgate has carried until now; 0 where there is no maskgate. */
   carried(): number;
+  /** What maskgate has in flight now; 0 where there is no maskgate. */
+  inFlight(): number;
   close(): Promise<void>;
 }
 
@@ -20,7 +22,12 @@ export type PutBefore = (upstream: string) => Promise<Front>;
 
 /** Puts nothing before a server. */
 export const direct: PutBefore = (upstream) =>
-  Promise.resolve({ url: upstream, carried: () => 0, close: () => Promise.resolve() });
+  Promise.resolve({
+    url: upstream,
+    carried: () => 0,
+    inFlight: () => 0,
+    close: () => Promise.resolve(),
+  });
 
 /** Puts a maskgate with these options before a server. It counts the lines that its log has for served and for abandoned requests. */
 export function through(options: Omit<MaskgateOptions, "upstream" | "logger"> = {}): PutBefore {
@@ -35,7 +42,12 @@ export function through(options: Omit<MaskgateOptions, "upstream" | "logger"> = 
     });
     const logger = pino({ level: "debug" }, destination);
     const gate = await createMaskgate({ ...options, upstream, logger });
-    return { url: gate.url, carried: () => carried, close: () => gate.close() };
+    return {
+      url: gate.url,
+      carried: () => carried,
+      inFlight: () => gate.inFlight(),
+      close: () => gate.close(),
+    };
   };
 }
 

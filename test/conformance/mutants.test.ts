@@ -27,6 +27,9 @@ const OURS: Readonly<Record<Exclude<Name, "none">, string>> = {
   "redirects followed": "test/proxy/redirects.test.ts",
   "status changed": "test/proxy/shapes.test.ts",
   "Content-Encoding left after decoding": "test/proxy/encodings.test.ts",
+  "WebSocket extensions dropped": "test/conformance/websocket.test.ts",
+  "WebSocket close code dropped": "test/conformance/websocket.test.ts",
+  "WebSocket pings dropped": "test/conformance/websocket.test.ts",
 };
 
 /** A mutant that each of the others' suites notices: their traffic does go through the proxy. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { Readable } from "node:stream";
+import { type Duplex, Readable } from "node:stream";
 import { mapValues, type RawHeaders } from "../../../src/http/headers.js";
 import type { Outgoing, Transport } from "../../../src/proxy/forward.js";
 
@@ -13,6 +13,8 @@ export interface Mutant {
     answer: IncomingMessage,
     transport: Transport,
   ): IncomingMessage | Promise<IncomingMessage>;
+  /** Changes an upgrade, or the client's connection, before it goes on. */
+  upgrade?(request: IncomingMessage, socket: Duplex): void;
 }
 
 /** An answer with another header; its body is still streamed, and an error of it still an error. */
@@ -52,6 +54,16 @@ export async function withBody(
     headers,
     rawHeaders,
   }) as unknown as IncomingMessage;
+}
+
+/** Changes what is written to a connection; nothing is written where that gives nothing. */
+export function rewriting(socket: Duplex, edit: (data: Buffer) => Buffer | undefined): void {
+  const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
+  const edited = (data: unknown, ...rest: unknown[]): boolean => {
+    const next = Buffer.isBuffer(data) ? edit(data) : data;
+    return next === undefined || write(next, ...rest);
+  };
+  Object.defineProperty(socket, "write", { value: edited });
 }
 
 /** The fields for which `keep` holds. */

@@ -2,9 +2,12 @@ import http, { type IncomingMessage } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { mapValues, valuesOf, without } from "../../../src/http/headers.js";
 import type { Outgoing } from "../../../src/proxy/forward.js";
-import { changed, type Mutant, only, partsOf, withBody } from "./mutant.js";
+import { changed, type Mutant, only, partsOf, rewriting, withBody } from "./mutant.js";
 
 const MEBIBYTE = 1024 * 1024;
+/** The first byte of these frames, each in one piece (RFC 6455 §5.2). */
+const CLOSE_FRAME = 0x88;
+const PING_FRAME = 0x89;
 
 const retarget =
   (edit: (target: string) => string) =>
@@ -97,5 +100,23 @@ export const MUTANTS = {
   "Content-Encoding left after decoding": {
     answer: (answer) =>
       answer.headers["content-encoding"] === "gzip" ? withBody(answer, unzipped) : answer,
+  },
+  "WebSocket extensions dropped": {
+    upgrade: (request) => {
+      const kept = without(request.rawHeaders, new Set(["sec-websocket-extensions"]));
+      // Node makes these from the raw ones when they are first asked for, by a count that is no longer right.
+      void request.headers;
+      Object.defineProperty(request, "rawHeaders", { value: kept });
+    },
+  },
+  "WebSocket close code dropped": {
+    upgrade: (_, socket) => {
+      rewriting(socket, (data) => (data[0] === CLOSE_FRAME ? Buffer.from([CLOSE_FRAME, 0]) : data));
+    },
+  },
+  "WebSocket pings dropped": {
+    upgrade: (_, socket) => {
+      rewriting(socket, (data) => (data[0] === PING_FRAME ? undefined : data));
+    },
   },
 } satisfies Record<string, Mutant>;

@@ -3,12 +3,34 @@ import { ProxyError } from "../../../src/errors.js";
 import type { Mutant } from "./mutant.js";
 
 // Every proxy that a test of this run starts in its process is the mutant that MASKGATE_MUTANT names.
-vi.mock(import("../../../src/proxy/forward.js"), async (load) => {
-  const real = await load();
+async function loadMutant(): Promise<Mutant> {
   const { MUTANTS } = await import("./mutants.js");
   const name = process.env["MASKGATE_MUTANT"] ?? "";
   if (!Object.hasOwn(MUTANTS, name)) throw new Error(`no mutant "${name}"`);
-  const mutant: Mutant = MUTANTS[name as keyof typeof MUTANTS];
+  return MUTANTS[name as keyof typeof MUTANTS];
+}
+
+vi.mock(import("../../../src/proxy/upgrade.js"), async (load) => {
+  const real = await load();
+  const mutant = await loadMutant();
+  return {
+    ...real,
+    createUpgrades: (...parts) => {
+      const upgrades = real.createUpgrades(...parts);
+      return {
+        ...upgrades,
+        handle: (request, socket, head) => {
+          mutant.upgrade?.(request, socket);
+          upgrades.handle(request, socket, head);
+        },
+      };
+    },
+  };
+});
+
+vi.mock(import("../../../src/proxy/forward.js"), async (load) => {
+  const real = await load();
+  const mutant = await loadMutant();
   return {
     ...real,
     forward: (asked, request, outgoing, handler) => {
