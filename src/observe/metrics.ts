@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Monitor, ReloadOutcome, TimeKeeper, Watched } from "./monitor.js";
+import { processesText } from "./process-metrics.js";
 import type { Readings } from "./readings.js";
 
 /** From a millisecond to an hour: a verify may take that long. */
@@ -30,13 +31,15 @@ export function createMetrics(monitor: Monitor, readings: Readings): Metrics {
   monitor.onTimes = durations(registry);
   counters(registry, monitor);
   gauges(registry, monitor, readings);
-  collectDefaultMetrics({ register: registry });
+  const { processes } = readings;
+  if (processes === undefined) collectDefaultMetrics({ register: registry });
   return {
     contentType: registry.contentType,
     text: async () => {
       // A route counts from 0: a counter that appears with its first event hides that event from rate().
       for (const route of readings.routes()) monitor.of(route);
-      return registry.metrics();
+      const own = await registry.metrics();
+      return processes === undefined ? own : `${own}\n${await processesText(await processes())}`;
     },
   };
 }

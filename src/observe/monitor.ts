@@ -2,12 +2,20 @@ import type { Alert } from "../config/config.js";
 import type { ErrorCode } from "../errors.js";
 import { statusOf } from "../http/failure.js";
 import { taskOf } from "../route/key.js";
-import type { Mode, Route } from "../route/route.js";
+import type { Mode } from "../route/route.js";
 import type { Audit } from "./audit.js";
 import { correlationOf } from "./correlation.js";
 import { kindLabel } from "./kinds.js";
 import { type Logger, logEvent, loggedPath } from "./log.js";
-import type { Finding, MaskedRecord, Passage } from "./passage.js";
+import {
+  type Finding,
+  type MaskedRecord,
+  MAX_KIND,
+  MAX_REASON,
+  type Passage,
+  type WatchedRoute,
+  type Witness,
+} from "./passage.js";
 import { createHistory, Recent } from "./recent.js";
 import type { CountedMask, Slots } from "./slots.js";
 import { type StormReport, StormWatch, stormText } from "./storm.js";
@@ -44,13 +52,11 @@ export interface MonitorParts {
   readonly onStorm?: ((message: StormMessage) => void) | undefined;
 }
 
-const MAX_KIND = 100;
-const MAX_REASON = 2000;
 const MAX_SHOWN_REASON = 200;
 const STORM_CHECK_MS = 1000;
 
-/** Hears of everything that happens to requests, and counts it. Nothing here waits, throws or changes what a client gets. */
-export class Monitor {
+/** Counts everything that happens to requests. */
+export class Monitor implements Witness {
   readonly recent = new Recent();
   readonly reloads: Record<ReloadOutcome, number> = { applied: 0, unchanged: 0, refused: 0 };
   lastReload: { readonly outcome: ReloadOutcome; readonly time: number } | undefined;
@@ -59,7 +65,7 @@ export class Monitor {
   onTimes: TimeKeeper | undefined;
   readonly #parts: MonitorParts;
   readonly #watched = new Map<string, Watched>();
-  readonly #byRoute = new WeakMap<Route, Watched>();
+  readonly #byRoute = new WeakMap<WatchedRoute, Watched>();
   #stormCheck: NodeJS.Timeout | undefined;
 
   constructor(parts: MonitorParts) {
@@ -67,7 +73,6 @@ export class Monitor {
     this.audit = parts.audit;
   }
 
-  /** Whether the task and the session of masked answers are worth finding out. */
   get wantsIds(): boolean {
     return this.#parts.remembers || this.audit !== undefined;
   }
@@ -78,7 +83,7 @@ export class Monitor {
   }
 
   /** What is known of a route. */
-  of(route: Route): Watched {
+  of(route: WatchedRoute): Watched {
     const known = this.#byRoute.get(route);
     if (known !== undefined) return known;
     const key = JSON.stringify([route.name, route.mode]);
@@ -92,7 +97,6 @@ export class Monitor {
     return watched;
   }
 
-  /** An answer was looked at; `status` is what the client got. */
   judged(passage: Passage, finding: Finding, status: number): void {
     const watched = this.of(passage.route);
     watched.tally.judged(finding);
@@ -115,14 +119,12 @@ export class Monitor {
     }
   }
 
-  /** The way to the upstream failed, or nobody could check the answer. */
   failed({ route, verify }: Passage, code: ErrorCode): void {
     const { tally } = this.of(route);
     tally.failed(code);
     if (verify !== undefined && statusOf(code).verdict === "uninspectable") tally.unread();
   }
 
-  /** Nothing is left of a request; `status` is undefined when its client left. */
   ended(passage: Passage, status: number | undefined): void {
     const watched = this.of(passage.route);
     watched.tally.ended(status);

@@ -1,12 +1,20 @@
+import type { ErrorCode } from "../errors.js";
 import type { RawHeaders } from "../http/headers.js";
 import type { Verdict } from "../mask/verdict.js";
 import type { Decision } from "../route/decide.js";
 import type { Mode, Route, Translation } from "../route/route.js";
 import type { VerifyPath } from "../route/verify-path.js";
 
+/** What of a reason, and of a kind, is kept. */
+export const MAX_KIND = 100;
+export const MAX_REASON = 2000;
+
+/** What is known of the route that a request took. */
+export type WatchedRoute = Pick<Route, "name" | "mode" | "translation">;
+
 /** One request of a client, as far as it is watched: read when something has become of it, and never kept. */
 export interface Passage {
-  readonly route: Route;
+  readonly route: WatchedRoute;
   readonly request: {
     readonly method?: string | undefined;
     readonly url?: string | undefined;
@@ -55,4 +63,16 @@ export interface MaskedRecord {
   readonly totalMs: number;
   readonly traceparent: string | undefined;
   readonly requestId: string | undefined;
+}
+
+/** Hears of everything that happens to requests. Nothing of it waits, throws or changes what a client gets. */
+export interface Witness {
+  /** Whether the task and the session of masked answers are worth finding out. */
+  readonly wantsIds: boolean;
+  /** An answer was looked at; `status` is what the client got. */
+  judged(passage: Passage, finding: Finding, status: number): void;
+  /** The way to the upstream failed, or nobody could check the answer. */
+  failed(passage: Passage, code: ErrorCode): void;
+  /** Nothing is left of a request; `status` is undefined when its client left. */
+  ended(passage: Passage, status: number | undefined): void;
 }

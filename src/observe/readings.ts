@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.js";
+import type { ProcessMetrics } from "./process-metrics.js";
 
 /** What a proxy says of itself whenever it is asked. */
 export interface Readings {
@@ -15,4 +16,8 @@ export interface Readings {
   /** What went to temporary files since the start, in bytes. */
   spilledBytes(): number;
   isDraining(): boolean;
+  /** Brings these readings and the counts up to date, where other processes have them. */
+  fresh?(): Promise<void>;
+  /** The metrics of each process, where there are several. */
+  processes?(this: void): Promise<ProcessMetrics[]>;
 }

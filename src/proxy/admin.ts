@@ -66,13 +66,22 @@ export async function openAdmin(
     ["/readyz", ready],
     [
       "/metrics",
-      async () => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
+      async () => {
+        await readings.fresh?.();
+        return { status: 200, type: metrics.contentType, body: await metrics.text() };
+      },
     ],
-    ["/status", async () => json(statusOf(monitor, readings))],
+    [
+      "/status",
+      async () => {
+        await readings.fresh?.();
+        return json(statusOf(monitor, readings));
+      },
+    ],
     [
       "/events",
       async (reply) => {
-        streamEvents(reply, HEADERS, monitor, readings);
+        await streamEvents(reply, HEADERS, monitor, readings);
         return undefined;
       },
     ],

@@ -6,8 +6,7 @@ import type { RawHeaders } from "../http/headers.js";
 import type { Verdict } from "../mask/verdict.js";
 import { correlationOf } from "../observe/correlation.js";
 import { logEvent, type Logger, loggedPath } from "../observe/log.js";
-import type { Monitor } from "../observe/monitor.js";
-import type { Passage } from "../observe/passage.js";
+import type { Passage, Witness } from "../observe/passage.js";
 import { keepOnRoute } from "../route/location.js";
 import type { Route } from "../route/route.js";
 import { rawReply } from "./raw-reply.js";
@@ -21,7 +20,7 @@ export interface ExchangeParts {
   /** What the request asks for, if its answer is to be looked at. */
   readonly verify: VerifyPath | undefined;
   readonly log: Logger;
-  readonly monitor: Monitor;
+  readonly monitor: Witness;
   /** The client waits to be asked for the body. */
   readonly expectsContinue: boolean;
 }
@@ -33,7 +32,7 @@ export class Exchange implements Passage {
   readonly route: Route;
   readonly verify: VerifyPath | undefined;
   readonly log: Logger;
-  readonly monitor: Monitor;
+  readonly monitor: Witness;
   /** The client has gone, or everything was sent. */
   closed = false;
   answerBytes = 0;

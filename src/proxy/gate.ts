@@ -3,7 +3,7 @@ import { defaultRoute } from "../config/defaults.js";
 import type { Logger } from "../observe/log.js";
 import type { ReloadOutcome } from "../observe/monitor.js";
 import { createPool } from "./agent.js";
-import { openWatching } from "./watching.js";
+import { openWatching, type Watching } from "./watching.js";
 import { type Door, openDoor } from "./door.js";
 import type { Pipeline } from "./handler.js";
 import { HoldBudget } from "./hold.js";
@@ -12,6 +12,12 @@ import { withAuthorities } from "./pem.js";
 
 /** What of a configuration can be changed while requests are in flight. */
 export type LiveConfig = Pick<Config, "listen" | "routes" | "verifyPaths">;
+
+/** A configuration whose new listeners are open already, and that does not apply to the others yet. */
+export interface Prepared {
+  apply(): Promise<void>;
+  drop(): Promise<void>;
+}
 
 /** A proxy that listens. */
 export interface Gate {
@@ -37,6 +43,12 @@ export interface Gate {
   noteReload(outcome: ReloadOutcome): void;
 }
 
+/** A proxy in this process. */
+export interface LocalGate extends Gate {
+  /** The first half of `apply`, which alone can fail. */
+  prepare(live: LiveConfig): Promise<Prepared>;
+}
+
 /** Each listener under a key of its own: port 0 may be asked for more than once, and means another port each time. */
 function keyed(wanted: readonly Listen[]): [string, Listen][] {
   const counts = new Map<string, number>();
@@ -57,7 +69,11 @@ const UNMATCHED = { ...defaultRoute("passthrough"), name: "unmatched" };
  *
  * @throws {ProxyError} LISTEN_FAILED when it cannot listen there; CONFIG_INVALID when a certificate's file cannot be used.
  */
-export async function openGate(config: Config, log: Logger): Promise<Gate> {
+export async function openGate(
+  config: Config,
+  log: Logger,
+  openWatch: typeof openWatching = openWatching,
+): Promise<LocalGate> {
   const { connectRetryMs, upstreamTimeoutMs, maxAnswerBytes } = config;
   const upstream = await withAuthorities(config);
   const budget = new HoldBudget(config.holdMemoryBytes);
@@ -68,7 +84,7 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
   const everyDoor = (): Door[] => [...doors.values(), ...leaving];
   const inFlight = (): number => everyDoor().reduce((sum, door) => sum + door.inFlight(), 0);
   let ending = false;
-  const watching = await openWatching({ ...config, upstream }, log, {
+  const watching: Watching = await openWatch({ ...config, upstream }, log, {
     budget,
     routes: () => live.routes,
     inFlight,
@@ -113,6 +129,24 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
   });
   const urls = (): string[] => [...doors.values()].map((door) => door.url);
 
+  const prepare = async (next: LiveConfig): Promise<Prepared> => {
+    const opened = await openDoors(next);
+    const drop = async (): Promise<void> => {
+      const late = [...opened.values()].filter((door) => !everyDoor().includes(door));
+      await Promise.all(late.map((door) => door.close()));
+    };
+    const apply = async (): Promise<void> => {
+      if (ending) return drop();
+      for (const [key, door] of doors) {
+        if (opened.has(key)) continue;
+        leaving.add(door);
+        void door.drain().then(() => leaving.delete(door));
+      }
+      doors = opened;
+      live = next;
+    };
+    return { apply, drop };
+  };
   const drain = async (): Promise<void> => {
     ending = true;
     await Promise.all(everyDoor().map((door) => door.drain()));
@@ -127,21 +161,8 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
       return urls();
     },
     adminUrl: watching.url,
-    apply: async (next) => {
-      const opened = await openDoors(next);
-      if (ending) {
-        const late = [...opened.values()].filter((door) => !everyDoor().includes(door));
-        await Promise.all(late.map((door) => door.close()));
-        return;
-      }
-      for (const [key, door] of doors) {
-        if (opened.has(key)) continue;
-        leaving.add(door);
-        void door.drain().then(() => leaving.delete(door));
-      }
-      doors = opened;
-      live = next;
-    },
+    apply: async (next) => (await prepare(next)).apply(),
+    prepare,
     drain,
     close: async () => {
       ending = true;
@@ -150,6 +171,6 @@ export async function openGate(config: Config, log: Logger): Promise<Gate> {
       await watching.close();
     },
     inFlight,
-    noteReload: (outcome) => monitor.reloaded(outcome),
+    noteReload: watching.noteReload,
   };
 }

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Config } from "../config/config.js";
 import { requestHeaders } from "../http/headers.js";
 import { logEvent, type Logger } from "../observe/log.js";
-import type { Monitor } from "../observe/monitor.js";
+import type { Witness } from "../observe/passage.js";
 import { matchRoute } from "../route/match.js";
 import { cutPrefix } from "../route/prefix.js";
 import type { Route } from "../route/route.js";
@@ -29,7 +29,7 @@ export interface Pipeline {
   readonly transport: Transport;
   readonly bounds: Bounds;
   readonly log: Logger;
-  readonly monitor: Monitor;
+  readonly monitor: Witness;
   /** What applies where no route matches. */
   readonly unmatched: Route;
   /** The routes for a request that arrives now. */

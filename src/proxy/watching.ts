@@ -1,7 +1,8 @@
 import type { Config } from "../config/config.js";
 import { Audit } from "../observe/audit.js";
 import type { Logger } from "../observe/log.js";
-import { Monitor, type StormMessage } from "../observe/monitor.js";
+import { Monitor, type ReloadOutcome, type StormMessage } from "../observe/monitor.js";
+import type { Witness } from "../observe/passage.js";
 import type { Readings } from "../observe/readings.js";
 import { version } from "../version.js";
 import type { AdminDoor } from "./admin.js";
@@ -10,16 +11,21 @@ import type { Webhook } from "./webhook.js";
 
 /** What watches the traffic of a proxy, and tells operators of it. */
 export interface Watching {
-  readonly monitor: Monitor;
+  readonly monitor: Witness;
   /** Where operators reach it; undefined where nothing listens for them. */
   readonly url: string | undefined;
+  /** Takes note that the configuration was read anew. */
+  noteReload(this: void, outcome: ReloadOutcome): void;
   /** Writes out what is left to write, and ends. May be called again. */
   close(): Promise<void>;
 }
 
 /** What the proxy lets itself be asked. */
-export interface Asked extends Pick<Readings, "routes" | "inFlight" | "isDraining"> {
-  readonly budget: HoldBudget;
+export interface Asked extends Pick<
+  Readings,
+  "routes" | "inFlight" | "isDraining" | "fresh" | "processes"
+> {
+  readonly budget: Pick<HoldBudget, "limit" | "used" | "spilled">;
 }
 
 /**
@@ -41,7 +47,8 @@ export async function openWatching(
     await webhook?.close();
     await monitor.close();
   };
-  if (admin === undefined) return { monitor, url: undefined, close: end };
+  const noteReload = (outcome: ReloadOutcome): void => monitor.reloaded(outcome);
+  if (admin === undefined) return { monitor, url: undefined, noteReload, close: end };
   const { budget, ...readings } = asked;
   let door: AdminDoor;
   const { openAdmin } = await import("./admin.js");
@@ -63,6 +70,7 @@ export async function openWatching(
   return {
     monitor,
     url: door.url,
+    noteReload,
     close: async () => {
       await door.close();
       await end();
