@@ -10,7 +10,7 @@ export { detectMask, type Verdict } from "./mask/verdict.js";
 export type { Gate } from "./proxy/gate.js";
 
 /** What the configuration file may hold, under the same names, and a few things that only a program needs. */
-export interface MaskgateOptions extends FileInput {
+export interface MaskgateOptions extends Omit<FileInput, "workers"> {
   readonly upstream: string;
   /** Default `127.0.0.1`; stands for `listen` together with `port`. */
   readonly host?: string;

@@ -43,6 +43,7 @@ const VALUES = [
   "maxAnswerBytes",
   "holdMemoryBytes",
   "drainMs",
+  "workers",
   "logLevel",
   "admin",
   "alert",

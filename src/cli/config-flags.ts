@@ -38,6 +38,7 @@ export function withConfigOptions(command: Command): Command {
       "--log-level <level>",
       "trace, debug, info, warn, error, fatal or silent (default: info)",
     )
+    .option("--workers <n>", "how many processes serve clients, a core for each (default: 1)")
     .option(
       "--admin-port <port>",
       "listen here for operators: /metrics, /healthz, /readyz, /status and a page (default: off)",

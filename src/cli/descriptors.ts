@@ -12,10 +12,11 @@ export function descriptorLimit(limits: string): number | undefined {
 }
 
 /** One warning where the system allows few connections at once; nothing where it does not tell. */
-export function warnOfFewDescriptors(log: Logger): void {
+export function warnOfFewDescriptors(workers: number, log: Logger): void {
   const limit = descriptorLimit(readLimits());
-  if (limit === undefined || limit >= ENOUGH) return;
-  const says = `this process may have ${limit} open files, which is for about ${Math.floor(limit / 2)} requests in flight; raise it with "ulimit -n ${ENOUGH}" before the start (systemd: LimitNOFILE=${ENOUGH})`;
+  if (limit === undefined || limit * workers >= ENOUGH) return;
+  const who = workers === 1 ? "this process" : `each of ${workers} workers`;
+  const says = `${who} may have ${limit} open files, which is for about ${Math.floor(limit / 2)} requests in flight; raise it with "ulimit -n ${ENOUGH}" before the start (systemd: LimitNOFILE=${ENOUGH})`;
   logEvent(log, "warn", "few_descriptors", { limit }, says);
 }
 

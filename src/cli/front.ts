@@ -5,7 +5,7 @@ import type { UpstreamAddress } from "../config/upstream.js";
 import { logEvent, type Logger } from "../observe/log.js";
 import { type Child, type Ended, startChild } from "./child.js";
 import { answers } from "./probe.js";
-import { type Serving, startServing } from "./serving.js";
+import { type ProcessLog, type Serving, startServing } from "./serving.js";
 import { nextSignal, onEverySignal } from "./stop.js";
 
 /** How often a starting server is asked, and how often the log says that it is waited for, in milliseconds. */
@@ -20,7 +20,7 @@ interface Wanted {
   readonly config: Config;
   /** With the authorities that its certificate may come from. */
   readonly upstream: UpstreamAddress;
-  readonly log: Logger;
+  readonly processLog: ProcessLog;
 }
 
 /**
@@ -30,12 +30,13 @@ interface Wanted {
  * @throws {ProxyError} LISTEN_FAILED when maskgate cannot listen; the server has been ended then.
  */
 export async function front(command: readonly string[], wanted: Wanted): Promise<number> {
-  const { input, config, upstream, log } = wanted;
+  const { input, config, upstream, processLog } = wanted;
+  const { log } = processLog;
   const told = nextSignal();
   const child = startChild(command);
   const first = await Promise.race([told, child.ended, untilItAnswers(child, wanted)]);
   if (first === undefined) {
-    const serving = await startServing(input, config, log).catch(async (error: unknown) => {
+    const serving = await startServing(input, config, processLog).catch(async (error: unknown) => {
       await pass("SIGTERM", child);
       throw error;
     });
@@ -54,7 +55,10 @@ const START_HINTS: ReadonlyMap<number, string> = new Map([
   [127, " (no such command)"],
 ]);
 
-async function untilItAnswers({ ended }: Child, { upstream, log }: Wanted): Promise<undefined> {
+async function untilItAnswers(
+  { ended }: Child,
+  { upstream, processLog: { log } }: Wanted,
+): Promise<undefined> {
   const over = ended.then(
     () => true,
     () => true,

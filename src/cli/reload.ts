@@ -2,7 +2,7 @@ import { changesBetween } from "../config/changes.js";
 import type { Config } from "../config/config.js";
 import { watchConfig } from "../config/watch.js";
 import { logEvent, type Logger } from "../observe/log.js";
-import type { Gate } from "../proxy/gate.js";
+import type { Front } from "./serving.js";
 import { warnOfNaN } from "./warn-nan.js";
 
 /** Where the configuration comes from, and the file to watch where there is one. */
@@ -18,7 +18,7 @@ export interface ConfigSource {
  * @returns how to stop watching.
  */
 export function reloadOnChange(
-  gate: Gate,
+  gate: Front,
   source: ConfigSource,
   started: Config,
   log: Logger,
@@ -41,7 +41,7 @@ export function reloadOnChange(
 }
 
 async function reloadOnce(
-  gate: Gate,
+  gate: Front,
   source: ConfigSource,
   current: Config,
   log: Logger,

@@ -57,12 +57,7 @@ async function run(command: readonly string[], flags: RunFlags): Promise<void> {
   }
   const processLog = openLog(config);
   await tryToListen(config, processLog.log);
-  process.exitCode = await front(command, {
-    input,
-    config,
-    upstream,
-    log: processLog.log,
-  });
+  process.exitCode = await front(command, { input, config, upstream, processLog });
   processLog.flush();
 }
 

@@ -1,9 +1,11 @@
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import type { Config } from "../config/config.js";
 import { configFile, type ConfigInput, loadConfig } from "../config/load.js";
 import { createLogger, logEvent, type Logger } from "../observe/log.js";
 import { type Gate, openGate } from "../proxy/gate.js";
-import { endOnUncaught } from "./crash.js";
+import { endOnUncaught, endWith } from "./crash.js";
 import { warnOfFewDescriptors } from "./descriptors.js";
 import { reloadOnChange } from "./reload.js";
 import { stopGate } from "./stop.js";
@@ -12,7 +14,7 @@ import { warnOfNaN } from "./warn-nan.js";
 /** The log of this process, and how to write out the rest of it before the end. */
 export interface ProcessLog {
   readonly log: Logger;
-  flush(): void;
+  flush(this: void): void;
 }
 
 /** The log on stderr: lines for people on a terminal, else JSON. */
@@ -25,9 +27,12 @@ export function openLog({ logLevel }: Config): ProcessLog {
   return { log, flush };
 }
 
+/** A proxy, in this process or in workers. */
+export type Front = Omit<Gate, "inFlight"> & { inFlight(): number | Promise<number> };
+
 /** A proxy that serves clients and follows its configuration file. */
 export interface Serving {
-  readonly gate: Gate;
+  readonly gate: Front;
   /** Lets what is in flight finish, `drainMs` at most; a second signal ends it. */
   stop(signal: NodeJS.Signals): Promise<void>;
   /** Ends everything at once. */
@@ -42,13 +47,14 @@ export interface Serving {
 export async function startServing(
   input: ConfigInput,
   config: Config,
-  log: Logger,
+  { log, flush }: ProcessLog,
 ): Promise<Serving> {
-  const gate = await openGate(config, log);
+  const gate = await openFront(config, log, flush);
   const file = configFile(input);
   const load = async (): Promise<Config> => (await loadConfig(input)).config;
   warnOfNaN(config.routes, [], log);
-  warnOfFewDescriptors(log);
+  warnOfFewDescriptors(config.workers, log);
+  warnOfManyWorkers(config.workers, log);
   const unwatch = reloadOnChange(gate, { file, load }, config, log);
   logListening(gate, config, log);
   return {
@@ -64,13 +70,31 @@ export async function startServing(
   };
 }
 
-function logListening(gate: Gate, { upstream, routes }: Config, log: Logger): void {
+async function openFront(config: Config, log: Logger, flush: () => void): Promise<Front> {
+  if (config.workers === 1) return openGate(config, log);
+  // Loaded only here: one process alone has no use for it.
+  const { openCrewGate } = await import("../workers/gate.js");
+  return openCrewGate(config, log, {
+    script: fileURLToPath(new URL("worker.js", import.meta.url)),
+    giveUp: (says) => endWith(log, flush, "workers_failing", {}, `maskgate gives up: ${says}`),
+  });
+}
+
+function warnOfManyWorkers(workers: number, log: Logger): void {
+  const cores = availableParallelism();
+  if (workers === 1 || workers <= cores) return;
+  const says = `${workers} workers share ${cores} cores; more workers than cores carry no more`;
+  logEvent(log, "warn", "many_workers", { workers, cores }, says);
+}
+
+function logListening(gate: Front, { upstream, routes, workers }: Config, log: Logger): void {
   const [first] = routes;
   const forAll = first === undefined || Object.keys(first.match).length === 0;
   const mode = forAll ? (first?.mode ?? "passthrough") : "routes";
   const says =
     mode === "routes" ? `${routes.length} routes, the first that matches wins` : MODE_SAYS[mode];
   const operators = gate.adminUrl === undefined ? "" : `; for operators: ${gate.adminUrl}`;
+  const by = workers === 1 ? "" : ` with ${workers} workers`;
   const fields = {
     url: gate.url,
     urls: gate.urls,
@@ -78,13 +102,14 @@ function logListening(gate: Gate, { upstream, routes }: Config, log: Logger): vo
     upstream: upstream.url,
     mode,
     routes: routes.map(({ name }) => name),
+    workers: workers === 1 ? undefined : workers,
   };
   logEvent(
     log,
     "info",
     "listening",
     fields,
-    `maskgate listens on ${gate.urls.join(" and ")} in front of ${upstream.url} (${mode}: ${says})${operators}`,
+    `maskgate listens on ${gate.urls.join(" and ")} in front of ${upstream.url} (${mode}: ${says})${by}${operators}`,
   );
 }
 

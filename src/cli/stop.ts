@@ -1,5 +1,5 @@
 import { logEvent, type Logger } from "../observe/log.js";
-import type { Gate } from "../proxy/gate.js";
+import type { Front } from "./serving.js";
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
@@ -24,21 +24,21 @@ export function onEverySignal(pass: (signal: NodeJS.Signals) => void): () => voi
 
 /** Lets what is in flight finish after a first signal; ends it at a second one, or when `drainMs` have passed. */
 export async function stopGate(
-  gate: Gate,
+  gate: Front,
   signal: NodeJS.Signals,
   drainMs: number,
   log: Logger,
 ): Promise<void> {
   const again = nextSignal();
   const drained = gate.drain();
-  const inFlight = gate.inFlight();
+  const inFlight = await gate.inFlight();
   const says = `${signal}: ${inFlight} in flight may finish; once more ends them`;
   logEvent(log, "info", "draining", { signal, inFlight }, says);
   const limit = new Promise<string>((resolve) => {
     setTimeout(resolve, drainMs, `after ${drainMs / 1000} s`).unref();
   });
   const cut = await Promise.race([drained, again, limit]);
-  const left = gate.inFlight();
+  const left = await gate.inFlight();
   await gate.close();
   if (cut === undefined) {
     logEvent(log, "info", "stopped", { inFlight: 0 }, "stopped; nothing was cut off");

@@ -66,6 +66,8 @@ export interface Config {
   /** How long requests in flight may take after the first SIGTERM or SIGINT, in milliseconds. */
   readonly drainMs: number;
   readonly logLevel: LogLevel;
+  /** How many processes serve clients; 1 is this one alone. */
+  readonly workers: number;
   /** Undefined: nothing listens for operators. */
   readonly admin: Admin | undefined;
   readonly alert: Alert;

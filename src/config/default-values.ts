@@ -9,6 +9,7 @@ export const DEFAULTS = {
   holdMemoryBytes: 256 * 1024 * 1024,
   drainMs: 600_000,
   logLevel: "info",
+  workers: 1,
   translation: "error",
   status: 503,
   percentage: 100,

@@ -108,6 +108,7 @@ export function resolveConfig(
     holdMemoryBytes: pick("holdMemoryBytes"),
     drainMs: pick("drainMs"),
     logLevel: pick("logLevel"),
+    workers: pick("workers"),
     admin: admin.value,
     alert: toAlert(data.alert),
     audit: toAudit(data.audit),

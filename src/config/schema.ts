@@ -6,6 +6,9 @@ import { routeSchema } from "./route-schema.js";
 import { bytes, host, milliseconds, port } from "./scalar-schemas.js";
 import { adminSchema, alertSchema, auditSchema } from "./watch-schema.js";
 
+/** More are a slip of the finger. */
+const MOST_WORKERS = 256;
+
 const pemFile = (description: string): z.ZodString =>
   about(z.string().min(1), "a path", { description });
 
@@ -91,6 +94,10 @@ export const fileSchema = about(
       description: "How much to log.",
       default: DEFAULTS.logLevel,
     }).optional(),
+    workers: about(z.int().min(1).max(MOST_WORKERS), `a whole number from 1 to ${MOST_WORKERS}`, {
+      description: "How many processes serve clients, a core for each; they share every limit.",
+      default: DEFAULTS.workers,
+    }).optional(),
     admin: adminSchema.optional(),
     alert: alertSchema.optional(),
     audit: auditSchema.optional(),
@@ -114,6 +121,7 @@ export const SCALARS = {
   holdMemoryBytes: fileSchema.shape.holdMemoryBytes,
   drainMs: fileSchema.shape.drainMs,
   logLevel: fileSchema.shape.logLevel,
+  workers: fileSchema.shape.workers,
   adminHost: adminSchema.shape.host,
   adminPort: adminSchema.shape.port,
   adminToken: adminSchema.shape.token,

@@ -21,6 +21,10 @@ export type LogEvent =
   | "few_descriptors"
   | "server_waiting"
   | "server_ended"
+  | "many_workers"
+  | "worker_started"
+  | "worker_ended"
+  | "workers_failing"
   | "mask_storm"
   | "mask_storm_over"
   | "webhook_failed"
@@ -46,6 +50,11 @@ export function logEvent(
 ): void {
   if (!log.isLevelEnabled(level)) return;
   log[level]({ event, ...(typeof fields === "function" ? fields() : fields) }, message);
+}
+
+/** Writes a line that another process's log has made. */
+export function writeLine(log: Logger, line: string): void {
+  (log as unknown as Record<symbol, DestinationStream>)[pino.symbols.streamSym]?.write(line);
 }
 
 type LogFields = Readonly<Record<string, unknown>>;

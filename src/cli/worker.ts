@@ -1,0 +1,12 @@
+import cluster from "node:cluster";
+
+// A signal to all processes of a group or service is meant for the first one, which ends its workers.
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
+
+const [{ work }, { endOnUncaught }] = await Promise.all([
+  import("../workers/worker.js"),
+  import("./crash.js"),
+]);
+if (cluster.worker !== undefined) {
+  work(cluster.worker, { onLog: endOnUncaught, end: () => process.exit(0) });
+}
