@@ -14,6 +14,7 @@ export type LogEvent =
   | "client_gone"
   | "client_error"
   | "upgrade_error"
+  | "verify_unmatched"
   | "config_applied"
   | "config_needs_restart"
   | "config_refused"

@@ -8,6 +8,7 @@ import { type Door, openDoor } from "./door.js";
 import type { Pipeline } from "./handler.js";
 import { HoldBudget } from "./hold.js";
 import { Turn } from "./turn.js";
+import { warnOfUnmatched } from "./unmatched.js";
 import { withAuthorities } from "./pem.js";
 
 /** What of a configuration can be changed while requests are in flight. */
@@ -100,6 +101,7 @@ export async function openGate(
     log,
     monitor,
     unmatched: UNMATCHED,
+    onUnmatched: warnOfUnmatched(log),
     live: () => live,
   };
 

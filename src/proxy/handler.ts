@@ -15,6 +15,7 @@ import { forward, type Transport } from "./forward.js";
 import type { Bounds } from "./judge.js";
 import { observe } from "./observe.js";
 import { relay } from "./relay.js";
+import type { UnmatchedWatch } from "./unmatched.js";
 import { holdAndJudge } from "./verify.js";
 
 /*
@@ -32,6 +33,8 @@ export interface Pipeline {
   readonly monitor: Witness;
   /** What applies where no route matches. */
   readonly unmatched: Route;
+  /** Told of each request that no route matches. */
+  readonly onUnmatched: UnmatchedWatch;
   /** The routes for a request that arrives now. */
   live(): Pick<Config, "routes" | "verifyPaths">;
 }
@@ -51,10 +54,13 @@ export function chooseRoute(
   port: number,
   request: IncomingMessage,
 ): { readonly route: Route; readonly target: string; readonly verify: VerifyPath | undefined } {
-  const { routes, verifyPaths } = pipeline.live();
+  const live = pipeline.live();
+  const { routes, verifyPaths } = live;
   const asked = request.url ?? "/";
   const facts = { port, target: asked, headers: request.rawHeaders };
-  const route = matchRoute(routes, facts) ?? pipeline.unmatched;
+  const matched = matchRoute(routes, facts);
+  if (matched === undefined) pipeline.onUnmatched(live, request);
+  const route = matched ?? pipeline.unmatched;
   const { pathPrefix } = route.match;
   const target = pathPrefix === undefined ? asked : cutPrefix(asked, pathPrefix);
   const looked = route.mode !== "passthrough" && request.method === "POST";
