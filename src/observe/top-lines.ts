@@ -41,7 +41,17 @@ export function topLines(status: Status, { columns, rows }: Screen): TopLine[] {
   }));
 }
 
-const ROUTE_HEADS = ["route", "mode", "ramp", "answers", "masked", "translated", "errors", "now"];
+const ROUTE_HEADS = [
+  "route",
+  "mode",
+  "ramp",
+  "requests",
+  "answers",
+  "masked",
+  "translated",
+  "errors",
+  "now",
+];
 const RECENT_HEADS = ["time", "route", "kind", "client got", "task", "reason"];
 
 function headText({ version, upstream, uptimeSeconds, draining }: Status): string {
@@ -55,7 +65,7 @@ function loadText({ inFlight, heldBytes, holdMemoryBytes, spilledBytes }: Status
 }
 
 function routeCells(route: RouteStatus): string[] {
-  const { name, mode, ramp, answers, translated, errors, window } = route;
+  const { name, mode, ramp, requests, aborted, answers, translated, errors, window } = route;
   const all = answers.scored + answers.masked + answers.unknown + answers.uninspectable;
   const failed = Object.values(errors).reduce((sum, n) => sum + n, 0);
   const now = window.answers === 0 ? "–" : `${percent(window.share)} of ${window.answers}`;
@@ -63,6 +73,7 @@ function routeCells(route: RouteStatus): string[] {
     name,
     mode,
     ramp === undefined ? "–" : `${ramp.percentage} %`,
+    String(requests + aborted),
     String(all),
     String(answers.masked),
     String(translated),

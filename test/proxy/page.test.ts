@@ -63,7 +63,7 @@ describe.skipIf(CHROMIUM === undefined)("the operators' page", { timeout: 60_000
   it("shows the numbers of the traffic that was sent, as it comes", async () => {
     const proxy = await started(yaml("port: 0", 1000));
     const { page, problems, foreign } = await openPage(proxy.gate.adminUrl ?? "");
-    await seen(page, "state", "calm");
+    await seen(page, "state", "no answers yet");
     await seen(page, "answers", "0");
     await shoot(page, "empty");
 
@@ -85,13 +85,14 @@ describe.skipIf(CHROMIUM === undefined)("the operators' page", { timeout: 60_000
         "25 % (10 of 40)",
         "50 % by task",
         "40",
+        "40",
         "10",
         String(translated),
         String(10 - translated),
         "0",
       ],
-      ["look", "observe", "13 % (3 of 23)", "–", "23", "3", "0", "3", "0"],
-      ["gym", "passthrough", "not looked at", "–", "0", "0", "0", "0", "0"],
+      ["look", "observe", "13 % (3 of 23)", "–", "23", "23", "3", "0", "3", "0"],
+      ["gym", "passthrough", "not looked at", "–", "2", "0", "0", "0", "0", "0"],
     ]);
     const recent = await rows(page, "#recent", 13);
     expect(recent).toHaveLength(13);
@@ -178,14 +179,14 @@ describe.skipIf(CHROMIUM === undefined)("the operators' page", { timeout: 60_000
     await shoot(page, "token");
     await page.locator("#token-field").fill("s3cret-token");
     await page.keyboard.press("Enter");
-    await seen(page, "state", "calm");
+    await seen(page, "state", "no answers yet");
     expect(page.url()).not.toContain("s3cret");
   });
 
   it("says that the connection is gone, and goes on when it is back", async () => {
     const proxy = await started();
     const { page } = await openPage(proxy.gate.adminUrl ?? "");
-    await seen(page, "state", "calm");
+    await seen(page, "state", "no answers yet");
     await page.context().setOffline(true);
     await page.evaluate("location.origin");
     await proxy.close();

@@ -12,7 +12,7 @@ describe("maskgate top --once", () => {
     await rawRequest(proxy.url, verify());
     const { code, stdout } = await runCli(["top", proxy.gate.adminUrl ?? "", "--once"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^v +strict +100 % +1 +1 +1 +0 +100 % of 1$/m);
+    expect(stdout).toMatch(/^v +strict +100 % +1 +1 +1 +1 +0 +100 % of 1$/m);
     expect(stdout).toMatch(/judge_failed +503 \(error\) +[0-9a-f]{12} +the judge is gone$/m);
     expect(stdout).not.toContain("\u001B");
   });

@@ -30,10 +30,11 @@ function onStatus(next) {
 function showState() {
   const storms = status.routes.filter(({ stormSince }) => stormSince !== undefined);
   const names = storms.map(({ name }) => name).join(", ");
-  const draining = status.draining ? "draining" : "calm";
-  const state = storms.length > 0 ? "storm" : draining;
-  const texts = { storm: `MASK STORM: ${names}`, draining: "draining", calm: "calm" };
-  setState(state, texts[state]);
+  const judged = status.routes.some(({ answers }) => Object.values(answers).some((n) => n > 0));
+  const quiet = judged ? "calm" : "idle";
+  const state = storms.length > 0 ? "storm" : status.draining ? "draining" : quiet;
+  const texts = { storm: `MASK STORM: ${names}`, idle: "no answers yet" };
+  setState(state, texts[state] ?? state);
   const hours = (status.uptimeSeconds / 3600).toFixed(1);
   setText(byId("about"), `${status.version} in front of ${status.upstream}, up ${hours} h`);
 }

@@ -5,31 +5,31 @@ const number = (value) => element("td", { class: "number" }, count(value));
 
 /** The rows of the routes. */
 export function routeRows(routes) {
-  return routes.map(
-    ({ name, mode, ramp, answers, translated, letThrough, errors, window, stormSince }) => {
-      const sum = (counts) => Object.values(counts).reduce((all, n) => all + n, 0);
-      const why = Object.entries(letThrough)
-        .map(([because, n]) => `${because}: ${n}`)
-        .join("; ");
-      const codes = Object.entries(errors)
-        .map(([code, n]) => `${code}: ${n}`)
-        .join("; ");
-      const storm = stormSince !== undefined;
-      return element(
-        "tr",
-        storm ? { class: "storm" } : {},
-        element("th", { scope: "row" }, name),
-        element("td", {}, mode),
-        element("td", { class: "share" }, shareOf(mode, window, storm)),
-        element("td", {}, ...rampOf(ramp)),
-        number(answers.scored + answers.masked + answers.unknown + answers.uninspectable),
-        number(answers.masked),
-        number(translated),
-        element("td", { class: "number", title: why }, count(sum(letThrough))),
-        element("td", { class: "number", title: codes }, count(sum(errors))),
-      );
-    },
-  );
+  return routes.map(({ name, mode, ramp, requests, aborted, ...more }) => {
+    const { answers, translated, letThrough, errors, window, stormSince } = more;
+    const sum = (counts) => Object.values(counts).reduce((all, n) => all + n, 0);
+    const why = Object.entries(letThrough)
+      .map(([because, n]) => `${because}: ${n}`)
+      .join("; ");
+    const codes = Object.entries(errors)
+      .map(([code, n]) => `${code}: ${n}`)
+      .join("; ");
+    const storm = stormSince !== undefined;
+    return element(
+      "tr",
+      storm ? { class: "storm" } : {},
+      element("th", { scope: "row" }, name),
+      element("td", {}, mode),
+      element("td", { class: "share" }, shareOf(mode, window, storm)),
+      element("td", {}, ...rampOf(ramp)),
+      number(requests + aborted),
+      number(answers.scored + answers.masked + answers.unknown + answers.uninspectable),
+      number(answers.masked),
+      number(translated),
+      element("td", { class: "number", title: why }, count(sum(letThrough))),
+      element("td", { class: "number", title: codes }, count(sum(errors))),
+    );
+  });
 }
 
 function rampOf(ramp) {
