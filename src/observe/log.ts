@@ -10,6 +10,7 @@ export type LogEvent =
   | "translated"
   | "let_through"
   | "upstream_error"
+  | "upstream_refused"
   | "uninspectable"
   | "client_gone"
   | "client_error"

@@ -8,6 +8,7 @@ import type { UpstreamPool } from "./agent.js";
 import { hearOut } from "./hear-out.js";
 import { MAX_HEADER_BYTES } from "./limits.js";
 import { Pump } from "./pump.js";
+import type { Refusals } from "./refusals.js";
 
 const CONNECT_RETRY_EVERY_MS = 250;
 
@@ -17,6 +18,7 @@ export interface Transport {
   readonly pool: UpstreamPool;
   /** How long a request that met a closed port is tried again, in milliseconds. */
   readonly connectRetryMs: number;
+  readonly refusals: Refusals;
   /** How long the upstream may take until its header is there, in milliseconds; 0 is for ever. */
   readonly upstreamTimeoutMs: number;
 }
@@ -81,6 +83,7 @@ export function forward(
     let passing: Pump | undefined;
     const start = (): void => {
       connected = true;
+      transport.refusals.connected();
       if (!hasBody(outgoing.headers)) {
         sent.end();
         return;
@@ -115,6 +118,7 @@ export function forward(
       if (answered?.complete === false) answered.destroy(error);
       if (settled) return;
       if (!connected && mayRetry && wasRefused(error) && performance.now() < deadline) {
+        transport.refusals.refused(error.code);
         retryTimer = setTimeout(attempt, CONNECT_RETRY_EVERY_MS);
         return;
       }

@@ -7,6 +7,7 @@ import { openWatching, type Watching } from "./watching.js";
 import { type Door, openDoor } from "./door.js";
 import type { Pipeline } from "./handler.js";
 import { HoldBudget } from "./hold.js";
+import { tellOfRefusals } from "./refusals.js";
 import { Turn } from "./turn.js";
 import { warnOfUnmatched } from "./unmatched.js";
 import { withAuthorities } from "./pem.js";
@@ -79,6 +80,7 @@ export async function openGate(
   const upstream = await withAuthorities(config);
   const budget = new HoldBudget(config.holdMemoryBytes);
   const pool = createPool(upstream);
+  const refusals = tellOfRefusals(log, upstream.url, connectRetryMs);
   let live: LiveConfig = config;
   let doors = new Map<string, Door>();
   const leaving = new Set<Door>();
@@ -96,7 +98,7 @@ export async function openGate(
   });
   const { monitor } = watching;
   const pipeline: Pipeline = {
-    transport: { upstream, pool, connectRetryMs, upstreamTimeoutMs },
+    transport: { upstream, pool, connectRetryMs, refusals, upstreamTimeoutMs },
     bounds: { budget, turn: new Turn(), maxAnswerBytes },
     log,
     monitor,

@@ -62,6 +62,28 @@ describe("a closed port", () => {
     expect(proxy.logged("upstream_error")).toHaveLength(1);
   });
 
+  it("is told of at once, and again only after there was a connection", async () => {
+    const port = await freePort();
+    const proxy = await startProxy(`http://127.0.0.1:${port}`);
+    const waiting = [rawRequest(proxy.url, verify()), rawRequest(proxy.url, verify())];
+    expect(await proxy.nextLog("upstream_refused")).toMatchObject({
+      level: 40,
+      upstream: `http://127.0.0.1:${port}`,
+      code: "ECONNREFUSED",
+      msg: `the upstream http://127.0.0.1:${port} does not answer (ECONNREFUSED); a request is tried again for 30 s`,
+    });
+    // A refused GET that came later: by now both were refused.
+    await rawRequest(proxy.url, request("GET", "/"));
+    const upstream = await startUpstream(answer(SCORED), { port });
+    for (const reply of await Promise.all(waiting)) expect(reply.status).toBe(200);
+    expect(proxy.logged("upstream_refused")).toHaveLength(1);
+    await upstream.close();
+    const late = rawRequest(proxy.url, verify());
+    await proxy.nextLog("upstream_refused", 2);
+    await startUpstream(answer(SCORED), { port });
+    expect((await late).status).toBe(200);
+  });
+
   it("that opens again serves the next request, as often as that happens", async () => {
     const port = await freePort();
     const proxy = await startProxy(`http://127.0.0.1:${port}`);
