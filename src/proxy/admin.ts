@@ -9,11 +9,13 @@ import { statusOf } from "../observe/status.js";
 import { streamEvents } from "./admin-events.js";
 import { isOwnName } from "./admin-host.js";
 import { createReadiness } from "./readiness.js";
-import { listen } from "./server.js";
+import { isExposed, listen } from "./server.js";
 
 /** The listener for operators. */
 export interface AdminDoor {
   readonly url: string;
+  /** Whoever reaches it from another machine reads everything. */
+  readonly isExposed: boolean;
   close(): Promise<void>;
 }
 
@@ -108,6 +110,7 @@ export async function openAdmin(
   let closing: Promise<void> | undefined;
   return {
     url: `http://${admin.host.includes(":") ? `[${admin.host}]` : admin.host}:${port}`,
+    isExposed: admin.token === undefined && isExposed(server),
     close: () => (closing ??= closed()),
   };
 }

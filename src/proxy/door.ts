@@ -1,12 +1,12 @@
 import type { Server } from "node:http";
 import type https from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Listen } from "../config/config.js";
 import { readIdentity } from "./pem.js";
 import { logEvent, type Logger } from "../observe/log.js";
 import { createHandler, type Entrance, type Pipeline } from "./handler.js";
 import { followIdentity } from "./identity.js";
-import { createListener, listen } from "./server.js";
+import { createListener, isExposed, listen } from "./server.js";
 import { createUpgrades } from "./upgrade.js";
 
 /** One address that clients come in by. */
@@ -92,8 +92,7 @@ function endOf({ remoteAddress, remotePort }: Socket): string {
 
 /** maskgate asks nobody who he is: whoever reaches a door that is open to other machines reaches the upstream through it. */
 function warnOfExposure(server: Server, url: string, log: Logger): void {
-  const { address } = server.address() as AddressInfo;
-  if (/^(?:127\.|::1$|::ffff:127\.)/.test(address)) return;
+  if (!isExposed(server)) return;
   const says = `other machines can reach ${url}, and through it the upstream: maskgate has no passwords`;
   logEvent(log, "warn", "exposed", { url }, says);
 }

@@ -80,6 +80,12 @@ export async function listen(
   return (server.address() as AddressInfo).port;
 }
 
+/** Whether other machines can reach a server that listens. */
+export function isExposed(server: Server): boolean {
+  const { address } = server.address() as AddressInfo;
+  return !/^(?:127\.|::1$|::ffff:127\.)/.test(address);
+}
+
 const NO_SUCH_ADDRESS = "this machine has no such address; choose another --host";
 
 const LISTEN_ADVICE: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.js";
 import { Audit } from "../observe/audit.js";
-import type { Logger } from "../observe/log.js";
+import { logEvent, type Logger } from "../observe/log.js";
 import { Monitor, type ReloadOutcome, type StormMessage } from "../observe/monitor.js";
 import type { Witness } from "../observe/passage.js";
 import type { Readings } from "../observe/readings.js";
@@ -67,9 +67,14 @@ export async function openWatching(
     await end();
     throw error;
   }
+  const { url } = door;
+  if (door.isExposed) {
+    const says = `other machines can reach ${url} and read the status, the metrics and the reasons of masked answers: set MASKGATE_ADMIN_TOKEN`;
+    logEvent(log, "warn", "exposed", { url }, says);
+  }
   return {
     monitor,
-    url: door.url,
+    url,
     noteReload,
     close: async () => {
       await door.close();

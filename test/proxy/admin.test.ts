@@ -79,6 +79,20 @@ describe("the operators' listener", () => {
     expect((await ask(await started(), "/status", { headers: { host } })).status).toBe(status);
   });
 
+  it("is told of in the log where other machines reach it without a token, and nowhere else", async () => {
+    const open = await started(PLAIN.replace("port: 0", "host: 0.0.0.0, port: 0"));
+    expect(open.logged("exposed")).toEqual([
+      expect.objectContaining({
+        level: 40,
+        url: open.gate.adminUrl,
+        msg: expect.stringContaining("MASKGATE_ADMIN_TOKEN"),
+      }),
+    ]);
+    const guarded = await started(GUARDED.replace("port: 0", "host: 0.0.0.0, port: 0"));
+    const own = await started();
+    expect([...guarded.logged("exposed"), ...own.logged("exposed")]).toEqual([]);
+  });
+
   it("keeps its headers, sockets and numbers out of what clients get", async () => {
     const proxy = await started(PLAIN, answer(SCORED));
     const reply = await rawRequest(proxy.url, verify([["X-Request-Id", "7"]]));
