@@ -107,6 +107,18 @@ describe("deploy/compose.yaml", () => {
     expect(ports).toEqual([`127.0.0.1:9200:${config.listen[0]!.port}`]);
   });
 
+  it("listens for operators where the image's health check asks, whether the image or the file says so", () => {
+    const dockerfile = read("Dockerfile");
+    const [, asked = ""] = /^ENV (?:.*\\\n)*\s*MASKGATE_ADMIN_PORT=(\d+)/m.exec(dockerfile)!;
+    expect(dockerfile).toMatch(
+      /^HEALTHCHECK .*\n.*`http:\/\/127\.0\.0\.1:\$\{process\.env\.MASKGATE_ADMIN_PORT\}\/healthz`/m,
+    );
+    const inImage = loaded(read("deploy/config/maskgate.yaml"), { MASKGATE_ADMIN_PORT: asked });
+    for (const { admin } of [config, inImage.config]) {
+      expect(admin).toMatchObject({ host: "127.0.0.1", port: Number(asked) });
+    }
+  });
+
   it("leaves time for what is in flight, as the systemd unit does", () => {
     const minutes = (text: string | undefined): number => Number(/^(\d+)m(?:in)?$/.exec(text!)![1]);
     const unit = /^TimeoutStopSec=(.*)$/m.exec(read("deploy/systemd/maskgate.service"))![1];
