@@ -1,12 +1,9 @@
-import { spawn } from "node:child_process";
-import type { ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import { createServer, connect } from "node:net";
 import type { AddressInfo } from "node:net";
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import { afterEach } from "vitest";
-
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+import { type Child, spawnGuarded } from "./guard.js";
 
 /** What a program is started with. */
 export interface Launch {
@@ -32,37 +29,22 @@ export interface Program {
 }
 
 const STOP_MS = 10_000;
-const running = new Set<Child>();
 const started: Program[] = [];
-
-// A worker that is ended early leaves nothing behind: its programs go with it.
-process.on("exit", () => {
-  for (const child of running) child.kill("SIGTERM");
-});
 
 /** Starts a program whose standard input stays open until it is stopped, and keeps its output. */
 export function startProgram(launch: Launch): Program {
-  const child = spawn(launch.command, [...launch.args], {
-    cwd: launch.cwd,
-    env: launch.env,
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  const child = spawnGuarded(launch.command, launch.args, launch);
   const kept: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8");
     stream.on("data", (text: string) => kept.push(text));
   }
-  running.add(child);
   const ended = new Promise<number | null>((resolve) => {
     child.once("error", (error) => {
       kept.push(`${error}\n`);
-      running.delete(child);
       resolve(null);
     });
-    child.once("close", (code) => {
-      running.delete(child);
-      resolve(code);
-    });
+    child.once("close", resolve);
   });
   const program: Program = {
     name: launch.name,
@@ -85,12 +67,7 @@ export function showProgramsOfFailedTests(): void {
 
 /** What a program printed to standard output, once it has ended with exit code 0. Rejects with its output otherwise. */
 export async function runProgram(launch: Launch, input = ""): Promise<string> {
-  const child = spawn(launch.command, [...launch.args], {
-    cwd: launch.cwd,
-    env: launch.env,
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  running.add(child);
+  const child = spawnGuarded(launch.command, launch.args, launch);
   const texts = { out: "", all: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     texts.out += text;
@@ -98,9 +75,7 @@ export async function runProgram(launch: Launch, input = ""): Promise<string> {
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => (texts.all += text));
   child.stdin.on("error", () => undefined).end(input);
-  const [code] = (await once(child, "close").finally(() => running.delete(child))) as [
-    number | null,
-  ];
+  const [code] = (await once(child, "close")) as [number | null];
   if (code === 0) return texts.out;
   throw new Error(`${launch.name} ended with ${code}:\n${texts.all.slice(-8_000)}`);
 }
