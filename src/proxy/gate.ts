@@ -1,5 +1,6 @@
 import type { Config, Listen } from "../config/config.js";
 import { defaultRoute } from "../config/defaults.js";
+import { ProxyError } from "../errors.js";
 import type { Logger } from "../observe/log.js";
 import type { ReloadOutcome } from "../observe/monitor.js";
 import { createPool } from "./agent.js";
@@ -63,6 +64,19 @@ function keyed(wanted: readonly Listen[]): [string, Listen][] {
   });
 }
 
+/** The error for a listener that is not to be had, with what to do where one of our own has its port: that one closes only once every new one is open. */
+function withOwnPort(error: unknown, { host, port }: Listen, current: readonly Listen[]): unknown {
+  const own = current.find((listen) => {
+    const hosts = [listen.host, host];
+    const meet = hosts[0] === host || hosts.includes("0.0.0.0") || hosts.includes("::");
+    return listen.port === port && meet;
+  });
+  const cause = error instanceof ProxyError ? error.cause : undefined;
+  if (own === undefined || (cause as NodeJS.ErrnoException)?.code !== "EADDRINUSE") return error;
+  const says = `cannot listen on ${host}:${port}: maskgate has this port already, at ${own.host}; to give that listener another host or TLS, restart maskgate`;
+  return new ProxyError("LISTEN_FAILED", says, { cause });
+}
+
 /** What no route matches. */
 const UNMATCHED = { ...defaultRoute("passthrough"), name: "unmatched" };
 
@@ -113,9 +127,12 @@ export async function openGate(
     const ahead = { ...pipeline, live: () => (live === before ? upcoming : live) };
     const next = new Map<string, Door>();
     const opened: Door[] = [];
+    const refuse = (listen: Listen) => (error: unknown) => {
+      throw doors.size === 0 ? error : withOwnPort(error, listen, before.listen);
+    };
     try {
       for (const [key, listen] of keyed(upcoming.listen)) {
-        const door = doors.get(key) ?? (await openDoor(listen, ahead));
+        const door = doors.get(key) ?? (await openDoor(listen, ahead).catch(refuse(listen)));
         if (!doors.has(key)) opened.push(door);
         next.set(key, door);
       }

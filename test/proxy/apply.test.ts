@@ -4,6 +4,7 @@ import { deferred } from "../helpers/deferred.js";
 import { answer, MASKED, verify } from "../helpers/messages.js";
 import { configOf, startConfigured } from "../helpers/proxy.js";
 import { openClient, rawRequest } from "../helpers/raw-client.js";
+import { tlsFile } from "../helpers/tls.js";
 import { freePort, startUpstream } from "../helpers/upstream.js";
 
 afterEach(() => {
@@ -66,6 +67,27 @@ it("a listener that cannot be had changes nothing, and leaves none of the others
   const next = configOf("http://127.0.0.1:1", wanted);
   await expect(proxy.gate.apply(next)).rejects.toMatchObject({ code: "LISTEN_FAILED" });
   await expect(openClient(`http://127.0.0.1:${port}`)).rejects.toThrow("ECONNREFUSED");
+  expect((await rawRequest(proxy.url, verify())).text).toBe(MASKED);
+});
+
+it.each([
+  ["its host", (port: number) => `{host: 0.0.0.0, port: ${port}}`],
+  [
+    "its TLS",
+    (port: number) =>
+      `{port: ${port}, tls: {cert: "${tlsFile("first.pem")}", key: "${tlsFile("first-key.pem")}"}}`,
+  ],
+])("a listener that changes %s keeps its port until a restart, and says so", async (_, listen) => {
+  const upstream = await startUpstream(answer(MASKED));
+  const port = await freePort();
+  const proxy = await startConfigured(upstream, `listen: {port: ${port}}\nroutes: []`);
+  const next = configOf(upstream, `listen: ${listen(port)}\n${STRICT}`);
+  await expect(proxy.gate.apply(next)).rejects.toMatchObject({
+    code: "LISTEN_FAILED",
+    message: expect.stringMatching(
+      /^cannot listen on [\d.]+:\d+: maskgate has this port already, at 127\.0\.0\.1.*restart maskgate$/,
+    ) as string,
+  });
   expect((await rawRequest(proxy.url, verify())).text).toBe(MASKED);
 });
 
