@@ -5,6 +5,7 @@ import type { Config } from "../config/config.js";
 import { configFile, type ConfigInput, loadConfig } from "../config/load.js";
 import { createLogger, logEvent, type Logger } from "../observe/log.js";
 import { type Gate, openGate } from "../proxy/gate.js";
+import { collectLessOften } from "./collections.js";
 import { endOnUncaught, endWith } from "./crash.js";
 import { warnOfFewDescriptors } from "./descriptors.js";
 import { reloadOnChange } from "./reload.js";
@@ -71,7 +72,10 @@ export async function startServing(
 }
 
 async function openFront(config: Config, log: Logger, flush: () => void): Promise<Front> {
-  if (config.workers === 1) return openGate(config, log);
+  if (config.workers === 1) {
+    collectLessOften();
+    return openGate(config, log);
+  }
   // Loaded only here: one process alone has no use for it.
   const { openCrewGate } = await import("../workers/gate.js");
   return openCrewGate(config, log, {

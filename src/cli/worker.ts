@@ -1,4 +1,5 @@
 import cluster from "node:cluster";
+import { collectLessOften } from "./collections.js";
 
 // A signal to all processes of a group or service is meant for the first one, which ends its workers.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
@@ -8,5 +9,6 @@ const [{ work }, { endOnUncaught }] = await Promise.all([
   import("./crash.js"),
 ]);
 if (cluster.worker !== undefined) {
+  collectLessOften();
   work(cluster.worker, { onLog: endOnUncaught, end: () => process.exit(0) });
 }
