@@ -1,8 +1,9 @@
 import { Command } from "commander";
 import { Client } from "undici";
 import { ProxyError } from "../errors.js";
-import { type Emphasis, topLines } from "../observe/top-lines.js";
 import type { Status } from "../observe/status.js";
+import { type Emphasis, type Lost, topLines, topScreen } from "../observe/top-lines.js";
+import { askStatus } from "./ask-status.js";
 
 const EVERY_MS = 1000;
 const PATIENCE_MS = 5000;
@@ -18,6 +19,7 @@ const STYLES: Readonly<Record<Emphasis, string>> = {
   storm: "\u001B[1;31m",
   faint: "\u001B[2m",
 };
+const QUIT_KEYS = ["q", "Q", "\u0003"];
 const RESET = "\u001B[0m";
 
 interface TopFlags {
@@ -49,36 +51,15 @@ async function top(url: string, { once }: TopFlags): Promise<void> {
     bodyTimeout: PATIENCE_MS,
     connect: { timeout: PATIENCE_MS },
   });
+  const token = process.env["MASKGATE_ADMIN_TOKEN"] ?? "";
+  const ask = async (): Promise<Status> => askStatus(client, url, token);
   try {
-    const first = await ask(client, url);
+    const first = await ask();
     if (once || !process.stdout.isTTY) process.stdout.write(plain(first));
-    else await follow(client, url, first);
+    else await follow(ask, first);
   } finally {
     await client.destroy();
   }
-}
-
-async function ask(client: Client, url: string): Promise<Status> {
-  const token = process.env["MASKGATE_ADMIN_TOKEN"] ?? "";
-  const headers = token === "" ? {} : { authorization: `Bearer ${token}` };
-  let text: string;
-  let statusCode: number;
-  try {
-    const answer = await client.request({ method: "GET", path: "/status", headers });
-    ({ statusCode } = answer);
-    text = await answer.body.text();
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new Error(
-      `${url} does not answer (${code ?? message}); is it served with --admin-port?`,
-      {
-        cause: error,
-      },
-    );
-  }
-  if (statusCode === 401) throw new Error(`${url} asks for a token; set MASKGATE_ADMIN_TOKEN`);
-  if (statusCode !== 200) throw new Error(`${url}/status answers ${statusCode}`);
-  return JSON.parse(text) as Status;
 }
 
 function plain(status: Status): string {
@@ -86,41 +67,61 @@ function plain(status: Status): string {
   return lines.map(({ text }) => `${text}\n`).join("");
 }
 
-/** Shows it anew every second, until SIGINT, SIGTERM or the end of the terminal. */
-async function follow(client: Client, url: string, first: Status): Promise<void> {
+/** Shows it anew every second, until a key, SIGINT, SIGTERM or the end of the terminal ends it. */
+async function follow(ask: () => Promise<Status>, first: Status): Promise<void> {
   const { stdout } = process;
   const ended = new AbortController();
   const end = (): void => ended.abort();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, end);
   stdout.once("error", end);
+  const releaseKeys = takeKeys(end);
   stdout.write(ENTER);
   let status = first;
-  let lost = "";
+  let lost: Lost | undefined;
+  let heard = new Date();
   try {
     while (!ended.signal.aborted) {
       stdout.write(screen(status, lost));
       await pause(ended.signal);
       if (ended.signal.aborted) return;
       try {
-        status = await ask(client, url);
-        lost = "";
+        status = await ask();
+        heard = new Date();
+        lost = undefined;
       } catch (error) {
-        lost = error instanceof Error ? error.message : String(error);
+        const says = error instanceof Error ? error.message : String(error);
+        // What it advises is for who has never seen it answer.
+        lost = { since: heard, why: says.split(";", 1)[0]! };
       }
     }
   } finally {
     stdout.write(LEAVE);
+    releaseKeys();
   }
 }
 
-function screen(status: Status, lost: string): string {
+/** q and Ctrl-C; the terminal shows no key, and makes no signal of Ctrl-Z, which would leave the screen as it is. Returns how to give it back. */
+function takeKeys(quit: () => void): () => void {
+  const { stdin } = process;
+  if (!stdin.isTTY) return () => {};
+  const onData = (keys: Buffer): void => {
+    if (QUIT_KEYS.some((key) => keys.includes(key))) quit();
+  };
+  stdin.setRawMode(true);
+  stdin.on("data", onData);
+  return () => {
+    stdin.off("data", onData);
+    stdin.setRawMode(false);
+    stdin.pause();
+  };
+}
+
+function screen(status: Status, lost: Lost | undefined): string {
   const { columns, rows } = process.stdout;
-  const lines = topLines(status, { columns, rows: rows - 1 });
-  const shown = lost === "" ? lines : [{ emphasis: "storm" as const, text: lost }, ...lines];
-  const text = shown
-    .slice(0, rows - 1)
-    .map((line) => `${STYLES[line.emphasis]}${line.text}${RESET}${CLEAR_LINE}\r\n`);
-  return `${HOME}${text.join("")}${CLEAR_BELOW}`;
+  const text = topScreen(status, { columns, rows }, lost).map(
+    (line) => `${STYLES[line.emphasis]}${line.text}${RESET}${CLEAR_LINE}`,
+  );
+  return `${HOME}${text.join("\r\n")}${CLEAR_BELOW}`;
 }
 
 async function pause(signal: AbortSignal): Promise<void> {

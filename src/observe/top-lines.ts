@@ -16,6 +16,43 @@ export interface Screen {
   readonly rows: number;
 }
 
+/** There is no connection any more. */
+export interface Lost {
+  /** When the numbers came. */
+  readonly since: Date;
+  readonly why: string;
+}
+
+/** A whole screen, with what its keys do in the last row; without a connection it says since when, and that the numbers are old. */
+export function topScreen(
+  status: Status,
+  { columns, rows }: Screen,
+  lost: Lost | undefined,
+): TopLine[] {
+  const notice = lost === undefined ? [] : [lostLine(lost)];
+  const room = Math.max(0, rows - notice.length - 1);
+  const lines = topLines(status, { columns, rows: room });
+  // Nothing is as it stands there any more.
+  const shown = lost === undefined ? lines : lines.map(({ text }) => ({ emphasis: FAINT, text }));
+  const body = [...notice, ...shown.slice(0, room)];
+  const gap = Array.from({ length: Math.max(0, rows - 1 - body.length) }, () => ({
+    emphasis: FAINT,
+    text: "",
+  }));
+  const all = [...body, ...gap, { emphasis: FAINT, text: "q: quit" }];
+  return all.slice(-rows).map(({ emphasis, text }) => ({ emphasis, text: text.slice(0, columns) }));
+}
+
+const FAINT = "faint" as const;
+
+function lostLine({ since, why }: Lost): TopLine {
+  const time = since.toISOString().slice(11, 19);
+  return {
+    emphasis: "storm",
+    text: printable(`OLD NUMBERS: no connection since ${time} UTC: ${why}`),
+  };
+}
+
 /** A status for a terminal of this size. */
 export function topLines(status: Status, { columns, rows }: Screen): TopLine[] {
   const storms = status.routes.filter(({ stormSince }) => stormSince !== undefined);
@@ -30,15 +67,18 @@ export function topLines(status: Status, { columns, rows }: Screen): TopLine[] {
     ...tableLines(ROUTE_HEADS, status.routes.map(routeCells), status.routes.map(routeEmphasis)),
     { emphasis: "plain", text: "" },
   ];
-  const recent = status.recent.slice(0, Math.max(0, rows - head.length - 1));
-  const last =
-    recent.length === 0
-      ? [{ emphasis: "faint", text: "no masked answers yet" } as const]
-      : tableLines(RECENT_HEADS, recent.map(recentCells), []);
-  return [...head, ...last].map(({ emphasis, text }) => ({
+  const room = Math.max(0, rows - head.length - 1);
+  return [...head, ...recentLines(status.recent, room)].map(({ emphasis, text }) => ({
     emphasis,
     text: printable(text).slice(0, columns),
   }));
+}
+
+function recentLines(records: Status["recent"], room: number): TopLine[] {
+  const recent = records.slice(0, room);
+  if (recent.length > 0) return tableLines(RECENT_HEADS, recent.map(recentCells), []);
+  const text = records.length === 0 ? "no masked answers yet" : "masked answers: no room here";
+  return [{ emphasis: FAINT, text }];
 }
 
 const ROUTE_HEADS = [
@@ -55,8 +95,14 @@ const ROUTE_HEADS = [
 const RECENT_HEADS = ["time", "route", "kind", "client got", "task", "reason"];
 
 function headText({ version, upstream, uptimeSeconds, draining }: Status): string {
-  const hours = (uptimeSeconds / 3600).toFixed(1);
-  return `maskgate ${version} in front of ${upstream}, up ${hours} h${draining ? ", draining" : ""}`;
+  const up = spanText(uptimeSeconds);
+  return `maskgate ${version} in front of ${upstream}, up ${up}${draining ? ", draining" : ""}`;
+}
+
+function spanText(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
 }
 
 function loadText({ inFlight, heldBytes, holdMemoryBytes, spilledBytes }: Status): string {

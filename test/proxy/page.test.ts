@@ -64,6 +64,7 @@ describe.skipIf(CHROMIUM === undefined)("the operators' page", { timeout: 60_000
     const proxy = await started(yaml("port: 0", 1000));
     const { page, problems, foreign } = await openPage(proxy.gate.adminUrl ?? "");
     await seen(page, "state", "no answers yet");
+    await seen(page, "about", ".*, up [0-9]+ s");
     await seen(page, "answers", "0");
     await shoot(page, "empty");
 

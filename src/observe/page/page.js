@@ -3,7 +3,7 @@ import { byId, element, renderer, setText } from "./dom.js";
 import { keepToken, readEvents } from "./feed.js";
 import { History } from "./history.js";
 import { recentRows, routeRows } from "./tables.js";
-import { bytes, clock, count, percent } from "./texts.js";
+import { bytes, clock, count, percent, span } from "./texts.js";
 
 const KEPT = 400;
 
@@ -35,8 +35,8 @@ function showState() {
   const state = storms.length > 0 ? "storm" : status.draining ? "draining" : quiet;
   const texts = { storm: `MASK STORM: ${names}`, idle: "no answers yet" };
   setState(state, texts[state] ?? state);
-  const hours = (status.uptimeSeconds / 3600).toFixed(1);
-  setText(byId("about"), `${status.version} in front of ${status.upstream}, up ${hours} h`);
+  const up = span(status.uptimeSeconds);
+  setText(byId("about"), `${status.version} in front of ${status.upstream}, up ${up}`);
 }
 
 function setState(state, text) {

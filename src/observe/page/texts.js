@@ -23,3 +23,10 @@ export function bytes(n) {
 export function clock(time) {
   return new Date(time).toLocaleTimeString([], { hour12: false });
 }
+
+/** A length of time. */
+export function span(seconds) {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Status } from "../../../src/observe/status.js";
-import { topLines } from "../../../src/observe/top-lines.js";
+import { topLines, topScreen } from "../../../src/observe/top-lines.js";
 
 const ROUTE = {
   name: "v",
@@ -83,5 +83,51 @@ describe("a status on a terminal", () => {
   it("says that nothing was masked", () => {
     const lines = topLines({ ...STATUS, recent: [] }, { columns: 80, rows: 40 });
     expect(lines.at(-1)).toEqual({ emphasis: "faint", text: "no masked answers yet" });
+  });
+
+  it("says in which unit it has been up", () => {
+    const up = (uptimeSeconds: number) =>
+      topLines({ ...STATUS, uptimeSeconds }, { columns: 200, rows: 40 })[0]?.text.slice(-9);
+    expect([59, 60, 360, 3599, 3600, 172_800].map(up)).toEqual(
+      [", up 59 s", "up 1 min", "up 6 min", "up 59 min", "up 1.0 h", "up 48.0 h"].map((text) =>
+        expect.stringContaining(text),
+      ),
+    );
+  });
+});
+
+describe("a whole screen", () => {
+  const LOST = { since: new Date("2026-11-30T01:02:03Z"), why: `${"gone ".repeat(20)}\u001B[2J` };
+
+  it("has the keys in its last row, at every size", () => {
+    for (const [columns, rows] of [
+      [80, 24],
+      [40, 10],
+      [20, 3],
+      [5, 1],
+    ] as const) {
+      for (const lost of [undefined, LOST]) {
+        const lines = topScreen(STATUS, { columns, rows }, lost);
+        expect(lines).toHaveLength(rows);
+        expect(lines.at(-1)?.text).toBe("q: quit".slice(0, columns));
+        expect(Math.max(...lines.map(({ text }) => text.length))).toBeLessThanOrEqual(columns);
+      }
+    }
+  });
+
+  it("without a connection says of when the numbers are, and shows none of them as a storm", () => {
+    const [first, ...rest] = topScreen(STATUS, { columns: 60, rows: 24 }, LOST);
+    expect(first?.emphasis).toBe("storm");
+    expect(first?.text).toMatch(/^OLD NUMBERS: no connection since 01:02:03 UTC: gone gone/);
+    expect(new Set(rest.map(({ emphasis }) => emphasis))).toEqual(new Set(["faint"]));
+  });
+
+  it("does not say that there are no masked answers where there is no room for them", () => {
+    const routes = Array.from({ length: 3 }, () => ROUTE);
+    const texts = topScreen({ ...STATUS, routes }, { columns: 40, rows: 13 }, undefined).map(
+      ({ text }) => text,
+    );
+    expect(texts).not.toContain("no masked answers yet");
+    expect(texts).toContain("masked answers: no room here");
   });
 });
