@@ -76,6 +76,8 @@ export async function startResourcesServer(launch: ServerLaunch): Promise<Resour
       launch.config ?? "",
       launch.globals ?? "{}",
     ],
+    // Some releases let hydra write its logs to where they are started.
+    cwd: venv.home,
     env: pythonEnvironment({ ...venvVariables(venv), PYTHONPATH: HERE }),
   });
   await untilListening(program, port);
@@ -99,6 +101,7 @@ export async function askWithGym(
       name: "gym_client.py",
       command: venv.python,
       args: [`${HERE}python/gym_client.py`],
+      cwd: venv.home,
       env: pythonEnvironment(venvVariables(venv)),
     },
     JSON.stringify({ servers, requests }),
