@@ -19,11 +19,11 @@ const LEFT_OUT = [
 ];
 
 /**
- * The first Python of 3.11 or newer that runs: the one that `MASKGATE_PYTHON` names, else the first of
+ * The first Python of 3.11 or newer that runs: the one that `CONTRACT_PYTHON` names, else the first of
  * python3.13 to python3 on the PATH. `undefined` when there is none.
  */
 export function findPython(): Python | undefined {
-  const named = process.env["MASKGATE_PYTHON"];
+  const named = process.env["CONTRACT_PYTHON"];
   for (const name of named === undefined ? NAMES : [named]) {
     const tried = spawnSync(name, ["-c", TELL], { encoding: "utf8", timeout: 20_000 });
     const [executable, version, minor] = (tried.stdout ?? "").trim().split("\n");

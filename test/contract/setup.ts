@@ -35,7 +35,7 @@ async function ensurePeer(
 ): Promise<Venv | { missing: string }> {
   const absent = (why: string) => ({ missing: `${capability}-capability-missing: ${why}` });
   if (python === undefined)
-    return absent("no Python 3.11 or newer runs here; MASKGATE_PYTHON can name one");
+    return absent("no Python 3.11 or newer runs here; CONTRACT_PYTHON can name one");
   try {
     return await ensureVenv(RECIPES[capability], python, say);
   } catch (error) {
