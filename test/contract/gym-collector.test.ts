@@ -1,25 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
+import { collect, comparable, fateOf } from "./collector.js";
+import type { Collected } from "./collector.js";
 import { startMaskgate } from "./maskgate.js";
 import { JUDGED, modelServer, question, startResourcesServer } from "./nemo-gym.js";
-import type { Row } from "./nemo-gym.js";
-import { lacks, peer } from "./peers.js";
-import { runProgram, showProgramsOfFailedTests } from "./programs.js";
-import { pythonEnvironment } from "./python.js";
+import { lacks } from "./peers.js";
+import { showProgramsOfFailedTests } from "./programs.js";
+import { sees } from "./sees.js";
 import { startJudge } from "./stand-in.js";
-import { venvVariables } from "./venv.js";
 
-interface Collected {
-  readonly raised: string | null;
-  readonly rollouts: readonly Row[];
-  readonly failures: readonly Row[];
-  readonly metrics: unknown;
-}
-
-const HERE = fileURLToPath(new URL(".", import.meta.url));
 const PLAYED = question("Who proposed the theory of evolution by natural selection?", "darwin");
 const LOST = question("Which star heats the surface waters?", "the sun");
 
@@ -84,34 +72,12 @@ describe.skipIf(lacks("nemo-gym")).each([false, true])(
       expect(runs.strict.raised).toMatch(/500/);
       expect(runs.strict.failures).toEqual([]);
     });
+
+    test("is what docs/CLIENTS.md says of it", () => {
+      sees("NeMo Gym 0.7.0, simple_agent and rollout collector", {
+        passthrough: fateOf(runs.passthrough),
+        error: fateOf(runs.strict),
+      });
+    });
   },
 );
-
-async function collect(work: Row): Promise<Record<"direct" | "passthrough" | "strict", Collected>> {
-  const venv = peer("nemo-gym");
-  const folder = await mkdtemp(join(tmpdir(), "maskgate-collect-"));
-  try {
-    const printed = await runProgram(
-      {
-        name: "gym_path.py",
-        command: venv.python,
-        args: [`${HERE}python/gym_path.py`],
-        env: pythonEnvironment(venvVariables(venv)),
-      },
-      JSON.stringify({ ...work, folder, sidecar: false }),
-    );
-    return JSON.parse(printed) as Record<"direct" | "passthrough" | "strict", Collected>;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** What a collection wrote, without the names that the test gave to its servers, without times and without random ids. */
-function comparable(collected: Collected): unknown {
-  const text = JSON.stringify(collected, (key, value: unknown) =>
-    VARYING.test(key) ? undefined : value,
-  );
-  return JSON.parse(text.replaceAll("passthrough_", "direct_"));
-}
-
-const VARYING = /(?:_at|_ms|_id|_s|_ns|_dir|time|latency|duration|timestamp)$/;

@@ -18,6 +18,9 @@ export function snippet(name: string): string {
   return fileURLToPath(new URL(`snippets/${name}`, import.meta.url));
 }
 
+/** A configuration with a prefix route for each translation; what has no prefix is passed through. */
+export const EVERY_ROUTE = fileURLToPath(new URL("every-route.yaml", import.meta.url));
+
 const BIN = fileURLToPath(new URL("../../bin/maskgate.js", import.meta.url));
 
 /** Starts a snippet that listens on 9200 and 9201 on two free ports instead; routes by port follow. */

@@ -38,6 +38,7 @@ export const RECIPES: Record<Capability, Recipe> = {
 export const NEEDS: Readonly<Record<string, readonly Capability[]>> = {
   contract: ["verifiers", "nemo-gym"],
   matrix: [
+    "verifiers",
     "verifiers-0.3.1",
     "nemo-gym",
     "nemo-gym-0.4.0",
@@ -51,6 +52,8 @@ export const NEEDS: Readonly<Record<string, readonly Capability[]>> = {
 declare module "vitest" {
   interface ProvidedContext {
     peers: Peers;
+    /** Where tests write what they saw of docs/CLIENTS.md, and whether the page is to be written. */
+    cells: { readonly file: string; readonly update: boolean };
   }
 }
 

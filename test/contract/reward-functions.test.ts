@@ -5,6 +5,7 @@ import { GRIDSIM, gridsimRows, modelResponse, startResourcesServer } from "./nem
 import { lacks, peer } from "./peers.js";
 import { runProgram, showProgramsOfFailedTests } from "./programs.js";
 import { pythonEnvironment } from "./python.js";
+import { sees } from "./sees.js";
 import { venvVariables } from "./venv.js";
 
 type Outcome = number | string | boolean | null;
@@ -80,5 +81,18 @@ describe.skipIf(lacks("nemo-gym"))("a client that posts to /verify itself", () =
     expect(found.direct.nemo_rl).toEqual([false, false]);
     expect(found.mirror.nemo_rl).toEqual([false, true]);
     expect(found.error.nemo_rl).toEqual([false, "crash: HTTPError"]);
+    const fate = ([, masked]: readonly Outcome[]) => {
+      if (typeof masked === "string") return `fails, ${masked.replace("crash: ", "")}`;
+      return masked === true ? "out of the loss" : "counted as 0";
+    };
+    sees(
+      "NeMo RL, its reading of the mask",
+      {
+        passthrough: fate(found.direct.nemo_rl),
+        error: fate(found.error.nemo_rl),
+        mirror: fate(found.mirror.nemo_rl),
+      },
+      "run, rewritten",
+    );
   });
 });

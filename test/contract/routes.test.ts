@@ -12,8 +12,9 @@ import {
 import type { GymAnswer, GymReading, GymRequest } from "./nemo-gym.js";
 import { lacks } from "./peers.js";
 import { showProgramsOfFailedTests } from "./programs.js";
+import { sees } from "./sees.js";
 import { startChatModel } from "./stand-in.js";
-import { evaluate, showEvaluation } from "./verifiers.js";
+import { evaluate, fateOf, showEvaluation } from "./verifiers.js";
 import type { Evaluation } from "./verifiers.js";
 
 const REASON = "503 Masked: provider_unavailable: reset timed out after 0.01 s";
@@ -86,6 +87,7 @@ describe.skipIf(lacks("verifiers", "nemo-gym"))("one maskgate with a route for e
       failure_kind: "provider_unavailable",
       failure_reason: "reset timed out after 0.01 s",
     });
+    sees("verifiers 0.4.0", { null: fateOf(lost!) });
     expect(onNull.summary).toMatch(/^2\/2 .* reward 0\.20 \(0\.10\) · err 0\.50$/);
   });
 

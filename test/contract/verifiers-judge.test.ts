@@ -4,8 +4,9 @@ import type { Maskgate } from "./maskgate.js";
 import { JUDGED, modelServer, question, startResourcesServer } from "./nemo-gym.js";
 import { lacks } from "./peers.js";
 import { showProgramsOfFailedTests } from "./programs.js";
+import { sees } from "./sees.js";
 import { startChatModel, startJudge } from "./stand-in.js";
-import { evaluate, showEvaluation } from "./verifiers.js";
+import { evaluate, fateOf, showEvaluation } from "./verifiers.js";
 import type { Evaluation } from "./verifiers.js";
 
 const PLAYED = question("Who proposed the theory of evolution by natural selection?", "darwin");
@@ -84,6 +85,13 @@ describe.skipIf(lacks("verifiers", "nemo-gym"))("a judge that fails", () => {
     });
     expect(unchanged.lines[1]).toMatch(/^\[success *\].* reward=0\.00/);
     expect(unchanged.summary).toMatch(/^2\/2 .* reward 0\.50 · err 0\.00$/);
+  });
+
+  test("is what docs/CLIENTS.md says of it", () => {
+    sees("verifiers 0.4.0", {
+      passthrough: fateOf(unchanged.rollouts[1]!),
+      error: fateOf(strict.rollouts[1]!),
+    });
   });
 
   test("because the config lacks it fails the rollout with the name that is missing", () => {

@@ -42,6 +42,8 @@ export interface EvaluationOptions {
   readonly of?: Capability;
   /** Further words on the command line, such as `-r 8`. */
   readonly args?: readonly string[];
+  /** Its saved rollouts are not to be readable for verifiers' own types: then there are none here. Default false. */
+  readonly unreadable?: boolean;
 }
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
@@ -82,7 +84,7 @@ async function evaluateInFolder(
 }
 
 async function runOnce(
-  { of, args = [] }: EvaluationOptions,
+  { of, args = [], unreadable = false }: EvaluationOptions,
   cwd: string,
   command: readonly string[],
 ): Promise<Evaluation> {
@@ -96,13 +98,13 @@ async function runOnce(
     cwd,
     env,
   });
-  const saved = await runProgram({
+  const saved = runProgram({
     name: "read_traces.py",
     command: venv.python,
     args: [`${HERE}python/read_traces.py`, join(cwd, "outputs/run")],
     env,
-  });
-  return { ...readPrinted(printed), rollouts: JSON.parse(saved) as Rollout[] };
+  }).then((text) => JSON.parse(text) as Rollout[]);
+  return { ...readPrinted(printed), rollouts: await (unreadable ? refused(saved) : saved) };
 }
 
 async function fillSnippets(options: EvaluationOptions): Promise<string> {
@@ -132,6 +134,26 @@ function readPrinted(printed: string): { lines: string[]; summary: string } {
   const lines = all.filter((line) => /^\[(?:success|error) *\]/.test(line));
   const progress = all.findLast((line) => /\d+\/\d+ · .*reward/.test(line)) ?? "";
   return { lines, summary: progress.replace(/^━+ /, "") };
+}
+
+async function refused(saved: Promise<unknown>): Promise<[]> {
+  await saved.then(
+    () => {
+      throw new Error("verifiers' own types can read the saved rollouts");
+    },
+    (error: unknown) => {
+      if (!String(error).includes("ValidationError")) throw error;
+    },
+  );
+  return [];
+}
+
+/** What became of a masked rollout, in the words of docs/CLIENTS.md. */
+export function fateOf({ has_error, error, rewards, info }: Rollout): string {
+  if (!has_error) return `counted, reward ${rewards["nemo_gym"]}`;
+  if (error?.message.includes("503 Masked:") === true) return "dropped, the reason in its error";
+  const kept = (info["nemo_gym"] as Row | undefined)?.["failure_kind"];
+  return `dropped, ${typeof kept === "string" ? "kind and reason in its trace" : "without a reason"}`;
 }
 
 /** Prints what a run of vf-eval printed, under a title. */

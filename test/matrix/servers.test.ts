@@ -16,6 +16,8 @@ import type { GymAnswer, Row, ServerLaunch } from "../contract/nemo-gym.js";
 import { lacks } from "../contract/peers.js";
 import type { Capability } from "../contract/peers.js";
 import { showProgramsOfFailedTests } from "../contract/programs.js";
+import { readCells } from "../contract/cells.js";
+import { seesCells } from "../contract/sees.js";
 import { startJudge } from "../contract/stand-in.js";
 import type { StandIn } from "../contract/stand-in.js";
 
@@ -33,7 +35,7 @@ const scratch = (name: string) => join(tmpdir(), `maskgate-${name}`);
 
 const OWN_MASKS: readonly Case[] = [
   {
-    name: "osworld",
+    name: "osworld 0.7.0",
     launch: {
       server: "resources_servers.osworld.app:OSWorldResourcesServer",
       globals: `{osworld_resources_server: {resources_servers: {osworld: {require_auth: false,
@@ -45,7 +47,7 @@ const OWN_MASKS: readonly Case[] = [
     signal: "mask_sample",
   },
   {
-    name: "conversational_tool_use_simulation",
+    name: "conversational_tool_use_simulation 0.7.0",
     launch: {
       server:
         "resources_servers.conversational_tool_use_simulation.app:ConversationalToolUseSimulationServer",
@@ -63,7 +65,7 @@ const OWN_MASKS: readonly Case[] = [
     signal: "instance_config.mask_sample",
   },
   {
-    name: "gdpval",
+    name: "gdpval 0.7.0",
     launch: {
       server: "resources_servers.gdpval.app:GDPValResourcesServer",
       globals: `{gdpval_resources_server: {resources_servers: {gdpval: {reward_mode: comparison, preconvert_office_to_pdf: false,
@@ -75,7 +77,7 @@ const OWN_MASKS: readonly Case[] = [
     signal: "_ng_failure_class",
   },
   {
-    name: "nemo_user_sim",
+    name: "nemo_user_sim 0.7.0",
     launch: {
       server: "resources_servers.nemo_user_sim.app:UserSimResourcesServer",
       globals: "{policy_base_url: none, policy_api_key: none, policy_model_name: none}",
@@ -95,12 +97,12 @@ const QUESTION = question("Which star heats the surface waters?", "the sun");
 // The same judge failure, from the first release that has a failsafe to the newest.
 const JUDGES: readonly Case[] = (
   [
-    ["nemo-gym-0.5.1", { _ng_failure_class: "judge_failed" }, "_ng_failure_class"],
-    ["nemo-gym-0.6.0", { _ng_failure_class: "judge_failed" }, "_ng_failure_class"],
-    ["nemo-gym", { mask_sample: true, failure_kind: "judge_failed" }, "mask_sample"],
-  ] satisfies [Capability, Row, string][]
-).map(([of, masked, signal]) => ({
-  name: `equivalence_llm_judge of ${of}`,
+    ["0.5.1", "nemo-gym-0.5.1", { _ng_failure_class: "judge_failed" }, "_ng_failure_class"],
+    ["0.6.0", "nemo-gym-0.6.0", { _ng_failure_class: "judge_failed" }, "_ng_failure_class"],
+    ["0.7.0", "nemo-gym", { mask_sample: true, failure_kind: "judge_failed" }, "mask_sample"],
+  ] satisfies [string, Capability, Row, string][]
+).map(([version, of, masked, signal]) => ({
+  name: `equivalence_llm_judge ${version}`,
   launch: { server: JUDGED, of },
   asks: [["/verify", { ...QUESTION, response: modelResponse("The sun.") }]],
   masked,
@@ -110,7 +112,7 @@ const JUDGES: readonly Case[] = (
 
 const UNMASKED_0_4: Case = {
   ...JUDGES[0]!,
-  name: "equivalence_llm_judge of nemo-gym-0.4.0",
+  name: "equivalence_llm_judge 0.4.0",
   launch: { server: JUDGED, of: "nemo-gym-0.4.0" },
 };
 
@@ -167,8 +169,43 @@ describe.skipIf(lacks("nemo-gym", "nemo-gym-0.4.0", "nemo-gym-0.5.1", "nemo-gym-
         expect(withoutSession(answer)).toEqual(withoutSession(direct));
       }
     });
+
+    test("are what docs/CLIENTS.md says of them, and no other is run", async () => {
+      for (const [name, answers] of seen) seesCells("servers", name, inWords(answers));
+      const page = await readFile(new URL("../../docs/CLIENTS.md", import.meta.url), "utf8");
+      const run = readCells(page).filter(
+        ({ table, text }) => table === "servers" && text.startsWith("run"),
+      );
+      expect(new Set(run.map(({ row }) => row))).toEqual(new Set(seen.keys()));
+    });
   },
 );
+
+function inWords({ direct, passthrough, strict }: Seen): Record<string, string> {
+  const same = (answer: GymAnswer) =>
+    JSON.stringify(withoutSession(answer)) === JSON.stringify(withoutSession(direct));
+  const problem = JSON.parse(strict.body) as { failure_kind?: string; signal?: string };
+  const error = `${strict.status}, kind \`${problem.failure_kind}\``;
+  return {
+    "its masked answer":
+      direct.status === 200 ? signalsOf(direct.body) : `its own ${direct.status}`,
+    passthrough: same(passthrough) ? "the same" : "another",
+    strict: same(strict) ? "the same" : error,
+  };
+}
+
+/** The members that a masked answer carries, in maskgate's order; and `mask_sample` too where it says the opposite. */
+function signalsOf(body: string): string {
+  const answer = JSON.parse(body) as Row & { instance_config?: Row };
+  const found = [
+    answer["mask_sample"] === true && "`mask_sample`",
+    answer.instance_config?.["mask_sample"] === true && "`instance_config.mask_sample`",
+    typeof answer["_ng_failure_class"] === "string" && "`_ng_failure_class`",
+    answer["_ng_no_persist"] === true && "`_ng_no_persist`",
+    answer["mask_sample"] === false && "`mask_sample` is false",
+  ];
+  return found.filter((text) => text !== false).join(", ");
+}
 
 async function askEverywhere({ launch, asks }: Case, judge: StandIn): Promise<Seen> {
   const judged = launch.server === JUDGED ? modelServer("policy_model", judge.url) : "{}";

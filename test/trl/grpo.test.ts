@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { snippet, startMaskgate } from "../contract/maskgate.js";
+import { EVERY_ROUTE, startMaskgate } from "../contract/maskgate.js";
 import {
   JUDGED,
   modelResponse,
@@ -11,6 +11,7 @@ import {
 import { lacks, peer } from "../contract/peers.js";
 import { runProgram, showProgramsOfFailedTests } from "../contract/programs.js";
 import { pythonEnvironment } from "../contract/python.js";
+import { sees } from "../contract/sees.js";
 import { startJudge } from "../contract/stand-in.js";
 import { venvVariables } from "../contract/venv.js";
 
@@ -28,6 +29,8 @@ interface Step {
 }
 
 const SCRIPT = fileURLToPath(new URL("../contract/python/trl_step.py", import.meta.url));
+const FUNCTIONS = ["unsloth", "axolotl"];
+const ROUTES = ["passthrough", "error", "null", "nan", "mirror"];
 const LOST = [7];
 const ALL_LOST = [0, 1, 2, 3, 4, 5, 6, 7];
 
@@ -44,13 +47,16 @@ describe.skipIf(lacks("trl", "nemo-gym"))("a step of TRL's GRPOTrainer", () => {
     const [some, all] = [await group(LOST), await group(ALL_LOST)];
     const cases = {
       direct: { url: some.direct, function: "unsloth" },
-      passthrough: { url: some.passthrough, function: "unsloth" },
-      error: { url: some.error, function: "unsloth" },
-      null: { url: some.null, function: "unsloth" },
-      nan: { url: some.nan, function: "axolotl" },
-      nullToAxolotl: { url: some.null, function: "axolotl" },
       lostDirect: { url: all.direct, function: "unsloth" },
-      lost: { url: all.null, function: "unsloth" },
+      lost: { url: `${all.gate}/null`, function: "unsloth" },
+      ...Object.fromEntries(
+        FUNCTIONS.flatMap((name) =>
+          ROUTES.map((route) => [
+            `${name} ${route}`,
+            { url: route === "passthrough" ? some.gate : `${some.gate}/${route}`, function: name },
+          ]),
+        ),
+      ),
     };
     const venv = peer("trl");
     const printed = await runProgram(
@@ -68,41 +74,40 @@ describe.skipIf(lacks("trl", "nemo-gym"))("a step of TRL's GRPOTrainer", () => {
     );
     steps = JSON.parse(printed) as typeof steps;
     await Promise.all([some.stop(), all.stop()]);
-    console.table(
-      Object.entries(steps).map(([name, { mean, std, advantages, raised }]) => ({
-        name,
-        mean,
-        std,
-        "advantages of a good, a bad and the masked one":
-          raised ?? [0, 4, 7].map((at) => advantages[at]).join(", "),
-      })),
-    );
   });
 
-  test.each(["direct", "passthrough", "error"])(
-    "takes the masked completion for a zero of its group: %s",
+  test.each([
+    "direct",
+    "unsloth passthrough",
+    "unsloth error",
+    "unsloth mirror",
+    "axolotl passthrough",
+    "axolotl error",
+    "axolotl mirror",
+  ])("takes the masked completion for a zero of its group: %s", (name) => {
+    expect(steps[name]).toMatchObject({
+      rewards: [1, 1, 1, 1, 0, 0, 0, 0],
+      mean: 0.5,
+      advantages: [0.935, 0.935, 0.935, 0.935, -0.935, -0.935, -0.935, -0.935],
+      learned: true,
+    });
+  });
+
+  test.each(["unsloth null", "unsloth nan", "axolotl nan"])(
+    "leaves it out of mean, deviation and loss: %s",
     (name) => {
       expect(steps[name]).toMatchObject({
-        rewards: [1, 1, 1, 1, 0, 0, 0, 0],
-        mean: 0.5,
-        advantages: [0.935, 0.935, 0.935, 0.935, -0.935, -0.935, -0.935, -0.935],
+        rewards: [1, 1, 1, 1, 0, 0, 0, null],
+        mean: 0.571,
+        advantages: [0.802, 0.802, 0.802, 0.802, -1.069, -1.069, -1.069, 0],
         learned: true,
+        finite: true,
       });
     },
   );
 
-  test.each(["null", "nan"])("leaves it out of mean, deviation and loss: %s", (name) => {
-    expect(steps[name]).toMatchObject({
-      rewards: [1, 1, 1, 1, 0, 0, 0, null],
-      mean: 0.571,
-      advantages: [0.802, 0.802, 0.802, 0.802, -1.069, -1.069, -1.069, 0],
-      learned: true,
-      finite: true,
-    });
-  });
-
   test("warns that no reward function scored it, and goes on", () => {
-    expect([steps["direct"]?.warned, steps["null"]?.warned]).toEqual([false, true]);
+    expect([steps["direct"]?.warned, steps["unsloth null"]?.warned]).toEqual([false, true]);
   });
 
   test("learns nothing from a group that was lost whole, and logs no mean for it", () => {
@@ -112,11 +117,33 @@ describe.skipIf(lacks("trl", "nemo-gym"))("a step of TRL's GRPOTrainer", () => {
   });
 
   test("ends the training under null with axolotl's reward function", () => {
-    expect(steps["nullToAxolotl"]).toEqual({ raised: "TypeError" });
+    expect(steps["axolotl null"]).toEqual({ raised: "TypeError" });
+  });
+
+  test("is what docs/CLIENTS.md says of it", () => {
+    const fate = (name: string) => {
+      const { raised, mean, advantages } = steps[name]!;
+      if (raised !== undefined) return `the training ends, ${raised}`;
+      return `${advantages[7] === 0 ? "left out" : "counted as 0"}, mean ${mean}`;
+    };
+    sees("TRL 1.16.0, reward function written as Unsloth's", {
+      passthrough: fate("unsloth passthrough"),
+      error: fate("unsloth error"),
+      null: fate("unsloth null"),
+      nan: fate("unsloth nan"),
+      mirror: fate("unsloth mirror"),
+    });
+    sees("TRL 1.16.0, reward function written as axolotl's", {
+      passthrough: fate("axolotl passthrough"),
+      error: fate("axolotl error"),
+      null: fate("axolotl null"),
+      nan: fate("axolotl nan"),
+      mirror: fate("axolotl mirror"),
+    });
   });
 });
 
-/** A server whose judge fails for these samples, and the ways to it. */
+/** A server whose judge fails for these samples, and a maskgate before it with every route. */
 async function group(lost: readonly number[]) {
   const judge = await startJudge((prompt) => {
     const sample = Number(/Sample (\d)/.exec(prompt)?.[1]);
@@ -127,16 +154,12 @@ async function group(lost: readonly number[]) {
     server: JUDGED,
     globals: modelServer("policy_model", judge.url),
   });
-  const routes = await startMaskgate(upstream.url, "--config", snippet("reward-functions.yaml"));
-  const strict = await startMaskgate(upstream.url, "--masked-as-error");
+  const gate = await startMaskgate(upstream.url, "--config", EVERY_ROUTE);
   return {
     direct: upstream.url,
-    passthrough: routes.url,
-    error: strict.url,
-    null: `${routes.url}/trl`,
-    nan: `${routes.url}/axolotl`,
+    gate: gate.url,
     stop: async () => {
-      await Promise.all([routes, strict, upstream].map(({ program }) => program.stop()));
+      await Promise.all([gate, upstream].map(({ program }) => program.stop()));
       await judge.close();
     },
   };
