@@ -5,6 +5,7 @@ import type { Recipe, Venv } from "./venv.js";
 export type Capability =
   | "verifiers"
   | "verifiers-0.3.1"
+  | "verifiers-managed"
   | "nemo-gym"
   | "nemo-gym-0.4.0"
   | "nemo-gym-0.5.1"
@@ -26,6 +27,13 @@ const olderGym = (version: string, ...more: string[]): Recipe => ({
 export const RECIPES: Record<Capability, Recipe> = {
   verifiers: { name: "verifiers-0.4.0", prepare: "prepare_harness.py" },
   "verifiers-0.3.1": { name: "verifiers-0.3.1", prepare: "prepare_harness_0_3.py" },
+  // Its managed server asks for Python 3.12 or 3.13.
+  "verifiers-managed": {
+    name: "verifiers-managed",
+    requirements: "verifiers-0.4.0",
+    oldest: 12,
+    prepare: "prepare_managed.py",
+  },
   "nemo-gym": { name: "nemo-gym-0.7.0", bare: ["nemo-gym==0.7.0"], prepare: "check_gym.py" },
   "nemo-gym-0.4.0": olderGym("0.4.0", "gprof2dot==2025.4.14"),
   "nemo-gym-0.5.1": olderGym("0.5.1"),
@@ -40,6 +48,7 @@ export const NEEDS: Readonly<Record<string, readonly Capability[]>> = {
   matrix: [
     "verifiers",
     "verifiers-0.3.1",
+    "verifiers-managed",
     "nemo-gym",
     "nemo-gym-0.4.0",
     "nemo-gym-0.5.1",

@@ -1,4 +1,7 @@
 import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 
 /** A Python that runs. */
 export interface Python {
@@ -19,18 +22,25 @@ const LEFT_OUT = [
 ];
 
 /**
- * The first Python of 3.11 or newer that runs: the one that `CONTRACT_PYTHON` names, else the first of
- * python3.13 to python3 on the PATH. `undefined` when there is none.
+ * The first Python of 3.11 (or 3.`oldest`) or newer that runs: the one that `CONTRACT_PYTHON` names, else the first of
+ * python3.13 to python3 on the PATH, else one of pyenv's. `undefined` when there is none.
  */
-export function findPython(): Python | undefined {
+export function findPython(oldest = OLDEST): Python | undefined {
   const named = process.env["CONTRACT_PYTHON"];
-  for (const name of named === undefined ? NAMES : [named]) {
+  for (const name of named === undefined ? [...NAMES, ...pythonsOfPyenv()] : [named]) {
     const tried = spawnSync(name, ["-c", TELL], { encoding: "utf8", timeout: 20_000 });
     const [executable, version, minor] = (tried.stdout ?? "").trim().split("\n");
     if (tried.status !== 0 || executable === undefined || version === undefined) continue;
-    if (version.startsWith("3.") && Number(minor) >= OLDEST) return { executable, version };
+    if (version.startsWith("3.") && Number(minor) >= oldest) return { executable, version };
   }
   return undefined;
+}
+
+function pythonsOfPyenv(): string[] {
+  const versions = join(process.env["PYENV_ROOT"] ?? join(homedir(), ".pyenv"), "versions");
+  if (!existsSync(versions)) return [];
+  const found = readdirSync(versions).filter((version) => /^3\.1[1-3]\./.test(version));
+  return found.map((version) => join(versions, version, "bin/python3"));
 }
 
 /**

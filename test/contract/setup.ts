@@ -9,7 +9,6 @@ import type { Cell } from "./cells.js";
 import { NEEDS, RECIPES } from "./peers.js";
 import type { Capability, Peers } from "./peers.js";
 import { findPython } from "./python.js";
-import type { Python } from "./python.js";
 import { ensureVenv } from "./venv.js";
 import type { Venv } from "./venv.js";
 
@@ -23,10 +22,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   if (!existsSync(fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url)))) {
     throw new Error("the contract tests start the built program: run `npm run build` first");
   }
-  const python = findPython();
   const peers: Peers = {};
   for (const capability of NEEDS[project.name] ?? []) {
-    peers[capability] = await ensurePeer(capability, python);
+    peers[capability] = await ensurePeer(capability);
   }
   const missing = Object.values(peers).flatMap((found) =>
     "missing" in found ? [found.missing] : [],
@@ -55,13 +53,12 @@ async function collectCells(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-async function ensurePeer(
-  capability: Capability,
-  python: Python | undefined,
-): Promise<Venv | { missing: string }> {
+async function ensurePeer(capability: Capability): Promise<Venv | { missing: string }> {
+  const { oldest = 11 } = RECIPES[capability];
+  const python = findPython(oldest);
   const absent = (why: string) => ({ missing: `${capability}-capability-missing: ${why}` });
   if (python === undefined)
-    return absent("no Python 3.11 or newer runs here; CONTRACT_PYTHON can name one");
+    return absent(`no Python 3.${oldest} or newer runs here; CONTRACT_PYTHON can name one`);
   try {
     return await ensureVenv(RECIPES[capability], python, say);
   } catch (error) {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, delimiter, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pythonEnvironment } from "./python.js";
 import type { Python } from "./python.js";
@@ -19,6 +19,8 @@ export interface Recipe {
   readonly bare?: readonly string[];
   /** Where `requirements/` and `python/` lie; default: beside this file. */
   readonly folder?: string;
+  /** The oldest Python that will do is 3.`oldest`, and programs of this environment find it on their PATH; default: 3.11. */
+  readonly oldest?: number;
   /** A script of `python/` that is run last: what it imports or makes is then there. */
   readonly prepare: string;
 }
@@ -65,7 +67,11 @@ export async function ensureVenv(
     python: join(folder, "bin/python"),
     bin: join(folder, "bin"),
     home: join(folder, "home"),
-    path: [join(folder, "bin"), ...(uv?.folder === undefined ? [] : [uv.folder])].join(delimiter),
+    path: [
+      join(folder, "bin"),
+      ...(uv?.folder === undefined ? [] : [uv.folder]),
+      ...(recipe.oldest === undefined ? [] : [dirname(python.executable)]),
+    ].join(delimiter),
   };
   await makeOnce(python, folder, say, async () => {
     say(

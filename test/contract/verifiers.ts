@@ -33,8 +33,8 @@ export interface Evaluation {
 /** What is put into the snippets in place of their example values. */
 export interface EvaluationOptions {
   readonly rows: readonly Row[];
-  /** Where the resources server, or maskgate before it, is to be reached. */
-  readonly resourcesUrl: string;
+  /** Where the resources server, or maskgate before it, is to be reached; none where the snippets say no address. */
+  readonly resourcesUrl?: string;
   readonly modelUrl: string;
   /** Further snippets. A table that `vf-eval.toml` has already stands in its place; others are added below. */
   readonly snippets?: readonly string[];
@@ -42,6 +42,8 @@ export interface EvaluationOptions {
   readonly of?: Capability;
   /** Further words on the command line, such as `-r 8`. */
   readonly args?: readonly string[];
+  /** Further variables. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Its saved rollouts are not to be readable for verifiers' own types: then there are none here. Default false. */
   readonly unreadable?: boolean;
 }
@@ -84,16 +86,21 @@ async function evaluateInFolder(
 }
 
 async function runOnce(
-  { of, args = [], unreadable = false }: EvaluationOptions,
+  { of, args = [], env: more, unreadable = false }: EvaluationOptions,
   cwd: string,
   command: readonly string[],
 ): Promise<Evaluation> {
   const venv = peer(of ?? "verifiers");
-  const env = pythonEnvironment({ ...venvVariables(venv), COLUMNS: "100", LINES: "60" });
+  const env = pythonEnvironment({
+    ...venvVariables(venv),
+    COLUMNS: "100",
+    LINES: "60",
+    ...more,
+  });
   const printed = await runProgram({
     name: "vf-eval",
     // Up to 0.3 `vf-eval` is the older program, and this one is called `eval`.
-    command: join(venv.bin, of === undefined ? "vf-eval" : "eval"),
+    command: join(venv.bin, of === "verifiers-0.3.1" ? "eval" : "vf-eval"),
     args: [...command, ...args],
     cwd,
     env,
@@ -111,7 +118,9 @@ async function fillSnippets(options: EvaluationOptions): Promise<string> {
   const names = ["vf-eval.toml", ...(options.snippets ?? [])];
   const texts = await Promise.all(names.map((name) => readFile(`${HERE}snippets/${name}`, "utf8")));
   const values = {
-    "http://127.0.0.1:9200": options.resourcesUrl,
+    ...(options.resourcesUrl === undefined
+      ? {}
+      : { "http://127.0.0.1:9200": options.resourcesUrl }),
     "http://127.0.0.1:8000/v1": options.modelUrl,
   };
   return Object.entries(values).reduce((text, [example, value]) => {

@@ -17,12 +17,12 @@ function blocks(page: string, language: string): string[] {
 }
 
 describe("README and OPERATIONS", () => {
-  it.each(["toml", "yaml"])(
+  it.each(["toml", "yaml", "python"])(
     "show every %s that the contract tests run, and no other",
     (language) => {
       const shown = ["README.md", "docs/OPERATIONS.md"].flatMap((page) => blocks(page, language));
       const run = snippets
-        .filter((name) => name.endsWith(`.${language}`))
+        .filter((name) => name.endsWith(language === "python" ? ".py" : `.${language}`))
         .map((name) => read(`test/contract/snippets/${name}`));
       expect(shown.toSorted()).toEqual(run.toSorted());
     },
