@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -42,6 +42,8 @@ export interface EvaluationOptions {
   readonly of?: Capability;
   /** Further words on the command line, such as `-r 8`. */
   readonly args?: readonly string[];
+  /** Where SAVED_RUNS names a folder, the run is kept in it under this name. */
+  readonly keepAs?: string;
   /** Further variables. */
   readonly env?: NodeJS.ProcessEnv;
   /** Its saved rollouts are not to be readable for verifiers' own types: then there are none here. Default false. */
@@ -79,6 +81,10 @@ async function evaluateInFolder(
     await writeFile(join(folder, "vf-eval.toml"), await fillSnippets(options));
     const runs: Evaluation[] = [];
     for (const command of commands) runs.push(await runOnce(options, folder, command));
+    const kept = process.env["SAVED_RUNS"];
+    if (kept !== undefined && options.keepAs !== undefined) {
+      await cp(join(folder, "outputs/run"), join(kept, options.keepAs), { recursive: true });
+    }
     return runs;
   } finally {
     await rm(folder, { recursive: true, force: true });
