@@ -41,7 +41,12 @@ function explain(issue: Issue, schema: z.ZodType, value: unknown, at: Path): Loc
       );
     }
     case "invalid_type":
-      return [problem(`not ${TYPES[issue.expected] ?? issue.expected}`, quoting(issue, input))];
+      return [
+        problem(
+          `not ${TYPES[issue.expected] ?? issue.expected}`,
+          quoting(issue, input) ?? asEndpoint(input, place),
+        ),
+      ];
     case "invalid_value":
       return [problem("not one of the choices", nearest(input, place))];
     case "too_small":
@@ -91,8 +96,21 @@ function quoting(issue: { readonly expected: string }, input: unknown): string |
 
 /** What is wrong with a value that is none of several kinds. */
 function mismatch(input: unknown, schema: z.ZodType | undefined): [string, string | undefined] {
+  const endpoint = asEndpoint(input, schema);
+  if (endpoint !== undefined) return ["of the wrong type", endpoint];
   if (typeof input === "string") return ["not one of the choices", nearest(input, schema)];
   return ["of the wrong type", quoting({ expected: "string" }, input)];
+}
+
+/** How a bare port, or `HOST:PORT`, is written where a mapping with a port is wanted. */
+function asEndpoint(input: unknown, schema: z.ZodType | undefined): string | undefined {
+  if (typeof input !== "string" && typeof input !== "number") return undefined;
+  if (!knownKeys(schema).includes("port")) return undefined;
+  const [, host = "", port] = /^(?:(.*):)?(\d+)$/.exec(String(input)) ?? [];
+  if (port === undefined) return undefined;
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  const shown = bare.includes(":") ? JSON.stringify(bare) : bare;
+  return `write { ${bare === "" ? "" : `host: ${shown}, `}port: ${port} }`;
 }
 
 function nearest(input: unknown, schema: z.ZodType | undefined): string | undefined {

@@ -29,7 +29,7 @@ export function parseUpstream(text: string): UpstreamAddress {
   }
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    throw invalid(text, `it must be ${FORMS}`);
+    throw invalid(text, `it must be ${FORMS}`, withScheme(text));
   }
   if (url.username !== "" || url.password !== "")
     throw invalid(url.host, "it must carry no credentials");
@@ -47,6 +47,13 @@ export function parseUpstream(text: string): UpstreamAddress {
   };
 }
 
-function invalid(text: string, what: string): ProxyError {
-  return new ProxyError("CONFIG_INVALID", `upstream: ${what}, found "${text}"`);
+/** `localhost:9100` is an absolute URL too, of a scheme called localhost. */
+function withScheme(text: string): string | undefined {
+  const url = `http://${text}`;
+  return /^[\w.-]+:\d+$|^\[[\da-f:.]+\]:\d+$/i.test(text) && URL.canParse(url) ? url : undefined;
+}
+
+function invalid(text: string, what: string, meant?: string): ProxyError {
+  const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
+  return new ProxyError("CONFIG_INVALID", `upstream: ${what}, found "${text}"${hint}`);
 }

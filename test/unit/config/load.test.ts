@@ -276,7 +276,9 @@ describe("flags, environment and file", () => {
     const flags = { upstream: "localhost:9100", port: "1.5", logLevel: "loud", drainMs: "-1" };
     expect(await refusal(loadConfig({ flags }))).toEqual([
       "4 problems in the configuration:",
-      expect.stringMatching(/^upstream: it must be http:\/\/HOST:PORT.*found "localhost:9100"$/),
+      expect.stringMatching(
+        /^upstream: it must be http:\/\/HOST:PORT.*found "localhost:9100"; did you mean "http:\/\/localhost:9100"\?$/,
+      ),
       expect.stringMatching(/^--port: not a whole number, found 1.5, allowed/),
       expect.stringMatching(/^--drain-ms: too small, found -1, allowed/),
       expect.stringMatching(/^--log-level: not one of the choices, found "loud", allowed trace/),

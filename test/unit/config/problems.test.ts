@@ -55,6 +55,26 @@ describe("one problem", () => {
       /^listen\.hots: unknown key, found "hots", allowed host, port, tls; did you mean "host"\?/,
     ],
     [
+      "a bare port",
+      `${HEAD}listen: 19200`,
+      /^listen: of the wrong type, found 19200, .*; write \{ port: 19200 \}/,
+    ],
+    [
+      "an address and a port in one",
+      `${HEAD}listen: 127.0.0.1:19270`,
+      /^listen: .*; write \{ host: 127\.0\.0\.1, port: 19270 \}/,
+    ],
+    [
+      "an IPv6 address and a port in a list",
+      `${HEAD}listen: ["[::1]:19270"]`,
+      /^listen\[0\]: .*; write \{ host: "::1", port: 19270 \}/,
+    ],
+    [
+      "a bare port for operators",
+      `${HEAD}admin: 9201`,
+      /^admin: not a mapping, found 9201, .*; write \{ port: 9201 \}/,
+    ],
+    [
       "a misspelt key in a list of listen",
       `${HEAD}listen: [{prot: 1}]`,
       /^listen\[0\]\.prot: unknown key.*; did you mean "port"\?/,
