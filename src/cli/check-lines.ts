@@ -2,6 +2,7 @@ import type { Config, Listen } from "../config/config.js";
 import type { Loaded } from "../config/load.js";
 import { plainRoute } from "../config/plain.js";
 import type { Route } from "../route/route.js";
+import { doubtsAbout } from "./doubts.js";
 import type { Probe } from "./probe.js";
 import type { Sample } from "./sample.js";
 
@@ -26,9 +27,10 @@ export function checkLines({ loaded, upstream, sample }: Checked): string[] {
     `routes, the first that matches wins (${sources.routes})`,
     ...config.routes.map((route, i) => `  ${i + 1}. ${routeText(route)}`),
     `  ${config.routes.length + 1}. everything else: passthrough`,
+    ...doubtsAbout(config.routes).map((says) => `  warning: ${says}`),
     "",
     "upstream",
-    ...probeLines(config, upstream).map((line) => `  ${line}`),
+    ...probeLines(loaded, upstream).map((line) => `  ${line}`),
     ...(sample === undefined ? [] : ["", ...sampleLines(sample)]),
   ];
 }
@@ -66,7 +68,7 @@ function valueText(config: Config, key: (typeof VALUES)[number]): string {
 
 function adminText(admin: Config["admin"]): string {
   if (admin === undefined) return "off";
-  return `${addressText(admin)}, ${admin.token === undefined ? "open to who reaches it" : "with a token"}`;
+  return `${addressText(admin)}, ${admin.token === undefined ? "open to whoever reaches it" : "with a token"}`;
 }
 
 function addressText({ host, port }: Listen): string {
@@ -100,8 +102,13 @@ function optionText(value: unknown): string {
     .join(" ");
 }
 
-function probeLines({ upstream }: Config, probe: Probe): string[] {
-  if (!probe.reachable) return [`${upstream.url} does not answer: ${probe.error}`];
+function probeLines({ config: { upstream }, sources }: Loaded, probe: Probe): string[] {
+  if (!probe.reachable) {
+    return [
+      `${upstream.url} does not answer: ${probe.error}`,
+      `start the resources server there, or name where it listens (upstream is from ${sources.upstream})`,
+    ];
+  }
   const { status, latencyMs, server, verifyPaths } = probe;
   return [
     `${upstream.url} answers GET / with ${status} after ${latencyMs} ms (server: ${server ?? "says nothing"})`,

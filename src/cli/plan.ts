@@ -37,7 +37,7 @@ export function planCommand(): Command {
       "NeMo Gym rollout files and their _failures.jsonl, or verifiers' traces.jsonl; plain, .gz or .zst; - is standard input",
     )
     .option(
-      "--config <file>",
+      "-c, --config <file>",
       "count as a route of this configuration does: salt, only, except, signals",
     )
     .option("--route <name>", "which route, where more than one is strict or observes")

@@ -3,6 +3,7 @@ import type { Config } from "../config/config.js";
 import { watchConfig } from "../config/watch.js";
 import { logEvent, type Logger } from "../observe/log.js";
 import type { Front } from "./serving.js";
+import { warnOfDoubts } from "./doubts.js";
 import { warnOfNaN } from "./warn-nan.js";
 
 /** Where the configuration comes from, and the file to watch where there is one. */
@@ -56,6 +57,7 @@ async function reloadOnce(
     if (live.length > 0) {
       logEvent(log, "info", "config_applied", { changes: live }, `applied: ${said.join("; ")}`);
       warnOfNaN(next.routes, current.routes, log);
+      warnOfDoubts(next.routes, current.routes, log);
     }
     if (later.length > 0) {
       const paths = later.map(({ path }) => path).join(", ");

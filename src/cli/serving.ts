@@ -8,6 +8,7 @@ import { type Gate, openGate } from "../proxy/gate.js";
 import { collectLessOften } from "./collections.js";
 import { endOnUncaught, endWith } from "./crash.js";
 import { warnOfFewDescriptors } from "./descriptors.js";
+import { warnOfDoubts } from "./doubts.js";
 import { reloadOnChange } from "./reload.js";
 import { stopGate } from "./stop.js";
 import { warnOfNaN } from "./warn-nan.js";
@@ -54,6 +55,7 @@ export async function startServing(
   const file = configFile(input);
   const load = async (): Promise<Config> => (await loadConfig(input)).config;
   warnOfNaN(config.routes, [], log);
+  warnOfDoubts(config.routes, [], log);
   warnOfFewDescriptors(config.workers, log);
   warnOfManyWorkers(config.workers, log);
   const unwatch = reloadOnChange(gate, { file, load }, config, log);
@@ -96,7 +98,9 @@ function logListening(gate: Front, { upstream, routes, workers }: Config, log: L
   const forAll = first === undefined || Object.keys(first.match).length === 0;
   const mode = forAll ? (first?.mode ?? "passthrough") : "routes";
   const says =
-    mode === "routes" ? `${routes.length} routes, the first that matches wins` : MODE_SAYS[mode];
+    mode === "routes"
+      ? `${routes.length} ${routes.length === 1 ? "route" : "routes, the first that matches wins"}`
+      : MODE_SAYS[mode];
   const operators = gate.adminUrl === undefined ? "" : `; for operators: ${gate.adminUrl}`;
   const by = workers === 1 ? "" : ` with ${workers} workers`;
   const fields = {
@@ -123,6 +127,5 @@ const MODE_SAYS = {
   passthrough: "nothing is changed",
 } as const;
 
-/** `NaN` is no JSON for strict readers, and it poisons the means of clients that do read it. */
 /** Whoever read the log has gone; serving goes on without it. */
 function ignoreClosedPipe(): void {}

@@ -94,6 +94,15 @@ describe("maskgate check", () => {
     const { code, stdout } = await runCli(["check", url]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/ does not answer: .*ECONNREFUSED/);
+    expect(stdout).toMatch(/start the resources server there, .*upstream is from argument/);
+  });
+
+  it("warns of what was most likely not meant", async () => {
+    const file = await fileWith(
+      "upstream: http://127.0.0.1:9\nroutes: [{name: a, mode: strict, ramp: {percentage: 0.5}}]",
+    );
+    const { stdout } = await runCli(["check", "-c", file]);
+    expect(stdout).toMatch(/^ {2}warning: route a: percentage 0\.5 /m);
   });
 
   it("ends with 2 and every problem of the file", async () => {

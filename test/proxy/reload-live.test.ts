@@ -210,3 +210,21 @@ it("a route that comes to send NaN is warned about, at the start and at a change
   );
   expect(await nth("translation_nan", 2)).toMatchObject({ level: 40, route: "other" });
 });
+
+it("what was most likely not meant is warned about, at the start and when it comes with a change", async () => {
+  const upstream = await startUpstream(answer(MASKED));
+  const routes = (percentage: number, salt: string): string =>
+    `upstream: ${upstream.url}\nlisten: {port: 0}\n` +
+    `routes: [{name: v, match: {pathPrefix: /v}, mode: strict, ramp: {percentage: ${percentage}, salt: ${salt}}}]\n`;
+  const { change, nth, logged } = await startServing(routes(0.5, "a"));
+  expect(logged("listening")[0]?.["msg"]).toContain("(routes: 1 route)");
+  const doubts = (): unknown[] => logged("config_doubtful").map(({ level, msg }) => [level, msg]);
+  await nth("config_doubtful", 1);
+  await change(routes(0.5, "b"), "config_applied");
+  await change(routes(0.25, "b"), "config_applied");
+  await nth("config_doubtful", 2);
+  expect(doubts()).toEqual([
+    [40, expect.stringContaining("50 % is written 50")],
+    [40, expect.stringContaining("25 % is written 25")],
+  ]);
+});
