@@ -6,7 +6,7 @@ import { loadConfig } from "../config/load.js";
 import { ProxyError } from "../errors.js";
 import { cutAnswers } from "../explain/cut.js";
 import { explain, type Explanation } from "../explain/explain.js";
-import { readGiven } from "../explain/given.js";
+import { isOtherRecording, readGiven } from "../explain/given.js";
 import { explanationLines } from "../explain/lines.js";
 import { type Line, LineSplitter } from "../plan/lines.js";
 import { readText, sizeOf } from "./plan-input.js";
@@ -19,6 +19,8 @@ interface ExplainOptions {
 /** Fills the place of the upstream where the file has none, because explain asks nobody. */
 const NO_UPSTREAM = "http://127.0.0.1:9";
 
+const RECORDED = `{"request": {"method", "path", "headers"}, "response": {"status", "reason", "headers", "bodyText"}}`;
+
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 /** The command `explain`: says what an answer is and what each route would make of it. */
@@ -27,7 +29,7 @@ export function explainCommand(): Command {
     .description("say whether an answer is masked and by what, and what each route makes of it")
     .argument(
       "<file>",
-      "an answer, a recorded exchange, or JSON lines of them; plain, .gz or .zst; - is standard input",
+      "an answer, what curl -i prints, a recorded exchange, or JSON lines of answers or exchanges; plain, .gz or .zst; - is standard input",
     )
     .option(
       "-c, --config <file>",
@@ -40,6 +42,10 @@ export function explainCommand(): Command {
     .addHelpText(
       "after",
       `
+A recorded exchange is
+  ${RECORDED}
+with headers as [name, value] pairs; the request, reason and headers may be left out.
+
 Examples:
   maskgate explain answer.json                       the verdict, where the signal stands, the exact reply
   maskgate explain answer.json --config maskgate.yaml
@@ -60,7 +66,11 @@ async function run(file: string, { config, json }: ExplainOptions): Promise<void
         `${file}: line ${number} is longer than ${MAX_ANSWER_BYTES} bytes`,
       );
     }
-    const explanation = explain(readGiven(bytes), routes, verifyPaths);
+    const given = readGiven(bytes);
+    const explanation = explain(given, routes, verifyPaths);
+    if (explanation.verdict.verdict === "scored" && isOtherRecording(given)) {
+      throw otherRecording(file, number);
+    }
     count += 1;
     await print(json ? jsonOf(number, explanation) : textOf(count, number, explanation));
   }
@@ -84,6 +94,11 @@ async function* linesOf(file: string): AsyncGenerator<Line> {
   const splitter = new LineSplitter(MAX_ANSWER_BYTES);
   for await (const chunk of readText(file, () => undefined)) yield* splitter.push(chunk);
   yield* splitter.end();
+}
+
+function otherRecording(file: string, line: number): ProxyError {
+  const says = `line ${line} has no reward and looks like a recorded exchange of a form that explain does not know; give the answer's body alone, what curl -i prints, or ${RECORDED}`;
+  return new ProxyError("CONFIG_INVALID", `${file}: ${says}`);
 }
 
 function jsonOf(line: number, { verdict, ...rest }: Explanation): string {

@@ -1,5 +1,8 @@
 import type { RawHeaders } from "../http/headers.js";
 import { isJsonObject, type JsonObject, readJson } from "../plan/json.js";
+import { rawMember } from "../plan/rollout.js";
+
+const MAX_HEAD_BYTES = 64 * 1024;
 
 /** An answer that somebody asks about, with what is known of its exchange. */
 export interface Given {
@@ -14,10 +17,45 @@ export interface Given {
 }
 
 /**
- * The answer in these bytes: a recorded exchange (`{request: {method, path, headers}, response: {status, reason, headers, bodyText}}`), else the body
- * of a 200 to a verify request, byte for byte.
+ * The answer in these bytes: a recorded exchange (`{request: {method, path, headers}, response: {status, reason, headers, bodyText}}`), a whole HTTP
+ * answer as `curl -i` prints it, else the body of a 200 to a verify request, byte for byte.
  */
 export function readGiven(bytes: Buffer): Given {
+  return readHttp(bytes) ?? readRecorded(bytes);
+}
+
+/**
+ * Whether a body is no answer but holds one in some other form of recording, which would be judged as a scored answer: no reward of its own, and
+ * members that no answer has.
+ */
+export function isOtherRecording({ body }: Given): boolean {
+  if (rawMember(body, "reward") !== undefined) return false;
+  return ["body", "bodyText", "request", "status_code"].some(
+    (name) => rawMember(body, name) !== undefined,
+  );
+}
+
+/** A status line, fields, an empty line and the body, after any interim answers (RFC 9110 §15.2). */
+function readHttp(bytes: Buffer): Given | undefined {
+  let rest = bytes;
+  while (rest.toString("latin1", 0, 5) === "HTTP/") {
+    const head = /^HTTP\/\d(?:\.\d)? (\d{3})(?: ([^\r\n]*))?\r?\n((?:[^\r\n]+\r?\n)*)\r?\n/.exec(
+      rest.toString("latin1", 0, MAX_HEAD_BYTES),
+    );
+    if (head === null) return undefined;
+    const [whole, status = "", phrase = "", fields = ""] = head;
+    rest = rest.subarray(whole.length);
+    if (status.startsWith("1")) continue;
+    const headers = fields
+      .split(/\r?\n/)
+      .slice(0, -1)
+      .flatMap((line) => /^([^:]*):\s*(.*)$/.exec(line)?.slice(1) ?? []);
+    return { body: rest, status: Number(status), phrase, headers, request: undefined };
+  }
+  return undefined;
+}
+
+function readRecorded(bytes: Buffer): Given {
   const exchange = bytes.includes('"bodyText"') ? readJson(bytes.toString()) : undefined;
   const answer = member(exchange, "response");
   const text = answer?.["bodyText"];

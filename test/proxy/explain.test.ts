@@ -61,6 +61,33 @@ describe("maskgate explain", () => {
     ]);
   });
 
+  it.each(["\r\n", "\n"])("reads what curl -i prints, with %j between the lines", async (end) => {
+    const head = ["HTTP/1.1 100 Continue", "", "HTTP/1.1 200 OK", "set-cookie: a=b", "", ""];
+    const file = await fileWith(
+      head.join(end) + JSON.stringify(JSON.parse(MASKED), null, 1),
+      "a.txt",
+    );
+    const { stdout } = await runCli(["explain", file]);
+    expect(stdout).toMatch(/^masked: judge_failed$/m);
+    expect(stdout).toContain("  set-cookie: a=b\n");
+    const [found] = await piped(["HTTP/2 500 ", "", MASKED].join(end), "--json", "-");
+    expect(found?.["routes"]).toMatchObject([
+      { because: "only a 200 is looked at, and this is a 500" },
+      {},
+    ]);
+  });
+
+  it.each([
+    `{"status":200,"body":${MASKED}}`,
+    `{"request":{"path":"/verify"},"response":{"status":200,"content":${MASKED}}}`,
+    JSON.stringify({ status_code: 200, text: MASKED }),
+    JSON.stringify({ response: { status: 200 }, bodyText: MASKED }),
+  ])("does not take another form of recording for a scored answer: %s", async (text) => {
+    const { code, stdout, stderr } = await runCli(["explain", await fileWith(text, "a.json")]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/line 1 .*looks like a recorded exchange.*"bodyText"/);
+  });
+
   it("goes by the routes of a configuration", async () => {
     const config = await fileWith("routes: [{name: look, mode: observe}]", "maskgate.yaml");
     const [found] = await piped(MASKED, "--json", "-", "--config", config);
