@@ -5,4 +5,4 @@ export const MAX_HEADER_BYTES = 64 * 1024;
 export const CLIENT_KEEP_ALIVE_MS = 75_000;
 
 /** How long a client may take to send its header, in milliseconds. There is no limit on its body or on the wait for an answer. */
-export const CLIENT_HEADER_MS = 80_000;
+export const CLIENT_HEADER_MS: number = 80_000;

@@ -15,6 +15,8 @@ export function createListener(log: Logger, identity?: Identity): Server {
     keepAlive: true,
     keepAliveTimeout: CLIENT_KEEP_ALIVE_MS,
     headersTimeout: CLIENT_HEADER_MS,
+    // How late a header that takes too long may be found out; Node's own choice is 30 s.
+    connectionsCheckingInterval: CLIENT_HEADER_MS / 10,
     requestTimeout: 0,
     maxHeaderSize: MAX_HEADER_BYTES,
     requireHostHeader: false,
