@@ -97,6 +97,7 @@ class Reader {
   readonly #damage: Damage[] = [];
   #damaged = 0;
   #withoutAnswer = 0;
+  #translated = 0;
   #bytes = 0;
 
   constructor(route: Route, meter: Meter) {
@@ -128,6 +129,7 @@ class Reader {
       files,
       bytes: this.#bytes,
       withoutAnswer: this.#withoutAnswer,
+      translated: this.#translated,
       damaged: this.#damaged,
       damage: this.#damage,
       route: this.#route.name,
@@ -149,6 +151,7 @@ class Reader {
     }
     for (const rollout of content.rollouts) this.tally.add(rollout);
     this.#withoutAnswer += content.withoutAnswer;
+    this.#translated += content.translated;
   }
 
   #damagedAt(file: string, line: number | undefined, why: string): void {
@@ -166,12 +169,13 @@ function json(numbers: Plan, source: Source): string {
   );
 }
 
-function nothingFound({ files, damaged, withoutAnswer, damage }: Source): ProxyError {
+function nothingFound({ files, damaged, withoutAnswer, translated, damage }: Source): ProxyError {
+  const already = translated === 0 ? "" : ` (${translated} translated by a strict route already)`;
   const [first] = damage;
   const example = first === undefined ? "" : ` (${first.file}:${first.line ?? ""} ${first.why})`;
   return new ProxyError(
     "CONFIG_INVALID",
-    `no rollouts in ${files.join(", ")}: ${damaged} damaged ${damaged === 1 ? "line" : "lines"}${example}, ${withoutAnswer} without an answer; plan reads a JSON answer or trace a line`,
+    `no rollouts in ${files.join(", ")}: ${damaged} damaged ${damaged === 1 ? "line" : "lines"}${example}, ${withoutAnswer} without an answer${already}; plan reads a JSON answer or trace a line`,
   );
 }
 

@@ -58,6 +58,8 @@ export interface Source {
   readonly bytes: number;
   /** Lines or traces that hold no answer: the rollout failed before it was verified, or is an error already. */
   readonly withoutAnswer: number;
+  /** How many of those are errors that a strict route made of a mask. */
+  readonly translated: number;
   readonly damaged: number;
   /** The first ones. */
   readonly damage: readonly Damage[];

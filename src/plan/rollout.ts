@@ -13,7 +13,12 @@ export interface Rollout {
 
 /** What one line holds: rollouts, and entries that never had an answer, such as a rollout that failed on its way to /verify. */
 export type LineContent =
-  | { readonly rollouts: readonly Rollout[]; readonly withoutAnswer: number }
+  | {
+      readonly rollouts: readonly Rollout[];
+      readonly withoutAnswer: number;
+      /** How many of those without an answer are errors that a strict route made of a mask. */
+      readonly translated: number;
+    }
   | { readonly damaged: string };
 
 /** The verdict on a whole answer at hand, by the built-in signals and a route's own. */

@@ -12,11 +12,12 @@ export function planLines(plan: Plan, source: Source): string[] {
     ...overview(plan, source),
     ...causes(plan),
     ...steps(plan, source),
+    ...translatedAlready(source),
     ...damage(source),
   ];
 }
 
-function overview(plan: Plan, { withoutAnswer, damaged }: Source): string[] {
+function overview(plan: Plan, { withoutAnswer, translated, damaged }: Source): string[] {
   const share = (part: number): string => percent(part, plan.rollouts);
   const row = (name: string, part: number, rest: string): string =>
     `  ${name.padEnd(18)}${whole(part).padStart(12)}${rest}`;
@@ -41,6 +42,9 @@ function overview(plan: Plan, { withoutAnswer, damaged }: Source): string[] {
       : []),
     ...(withoutAnswer > 0
       ? [row("no answer", withoutAnswer, "           left out: errors already")]
+      : []),
+    ...(translated > 0
+      ? [row("  of them Masked", translated, "           a strict route has translated them")]
       : []),
     ...(damaged > 0 ? [row("damaged lines", damaged, "           left out")] : []),
   ];
@@ -105,6 +109,13 @@ function steps(plan: Plan, { salt, percentage, by, route }: Source): string[] {
       : []),
     ...wrap("Groups under 2 have fewer than two rollouts left: they give no baseline."),
   ];
+}
+
+function translatedAlready({ translated }: Source): string[] {
+  if (translated === 0) return [];
+  return wrap(
+    `This run went through a strict route: ${count(translated, "error")} "503 Masked" ${translated === 1 ? "is a mask" : "are masks"} that ${translated === 1 ? "was" : "were"} translated already, and ${translated === 1 ? "is" : "are"} in no number above.`,
+  );
 }
 
 function damage({ damaged, damage: first }: Source): string[] {

@@ -40,6 +40,15 @@ export function traceRollout(
   };
 }
 
+/** Whether a trace failed by the error that a strict route makes of a masked answer: httpx puts the status line into its exception. */
+export function isTranslated(trace: unknown): boolean {
+  if (!isJsonObject(trace) || trace["ok"] !== false || !Array.isArray(trace["errors"]))
+    return false;
+  const last: unknown = trace["errors"].at(-1);
+  const message = isJsonObject(last) ? last["message"] : undefined;
+  return typeof message === "string" && /\b[45]\d\d Masked: /.test(message);
+}
+
 function keptAnswer({ info, metrics }: JsonObject): JsonObject | undefined {
   const kept = isJsonObject(info) ? info["nemo_gym"] : undefined;
   if (isJsonObject(kept)) return kept;

@@ -204,6 +204,10 @@ describe("maskgate plan", () => {
     const empty = await runCli(["plan", join(path, "notes.txt")]);
     expect(empty.code).toBe(2);
     expect(empty.stderr).toContain(`no rollouts in ${join(path, "notes.txt")}: 1 damaged line`);
+    const errors = [{ type: "TaskError", message: "Server error '503 Masked: gone'" }];
+    const line = JSON.stringify({ traces: [{ task: {}, ok: false, errors }] });
+    const strict = await runCli(["plan", join(await folder({ "t.jsonl": line }), "t.jsonl")]);
+    expect(strict.stderr).toContain("1 without an answer (1 translated by a strict route already)");
     expect((await runCli(["plan"])).code).toBe(2);
     expect((await runCli(["plan", "--nope", path])).code).toBe(2);
   });

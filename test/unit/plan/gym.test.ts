@@ -62,7 +62,7 @@ describe("readLine on NeMo Gym's rollout files", () => {
 
   it("counts a row without a reward as one that never had an answer", () => {
     const line = '{"_ng_failure_class":"agent_run_error","_ng_task_index":0}';
-    expect(read(line)).toEqual({ rollouts: [], withoutAnswer: 1 });
+    expect(read(line)).toEqual({ rollouts: [], withoutAnswer: 1, translated: 0 });
   });
 
   it("counts a route's own signals", () => {
@@ -85,6 +85,6 @@ describe("readLine on NeMo Gym's rollout files", () => {
   });
 
   it.each(["", "  \t\r"])("finds nothing in the blank line %j", (line) => {
-    expect(read(line)).toEqual({ rollouts: [], withoutAnswer: 0 });
+    expect(read(line)).toEqual({ rollouts: [], withoutAnswer: 0, translated: 0 });
   });
 });

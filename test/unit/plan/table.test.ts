@@ -35,6 +35,7 @@ const source: Source = {
   files: ["a.jsonl", "b.jsonl"],
   bytes: 1,
   withoutAnswer: 4,
+  translated: 3,
   damaged: 12,
   damage: [
     { file: "a.jsonl", line: 7, why: "not JSON, or cut short" },
@@ -66,6 +67,14 @@ describe("planLines", () => {
     expect(lines.filter((line) => /agent_timeout +- /.test(line))).toHaveLength(1);
   });
 
+  it("says what a strict route has translated already", () => {
+    const text = planLines(plan, source).join("\n");
+    expect(text).toMatch(/of them Masked +3 +a strict route has translated them/);
+    expect(text.replace(/\s+/g, " ")).toContain(
+      '3 errors "503 Masked" are masks that were translated',
+    );
+  });
+
   it("says that a ramp by session is counted by task", () => {
     expect(planLines(plan, source).join("\n")).toContain("counted by task");
     expect(planLines(plan, { ...source, by: "task" }).join("\n")).not.toContain("by task");
@@ -80,10 +89,14 @@ describe("planLines", () => {
       masked: 0,
       maskedBy: [],
     };
-    const text = planLines(clean, { ...source, withoutAnswer: 0, damaged: 0, damage: [] }).join(
-      "\n",
-    );
-    expect(text).not.toMatch(/left alone|no reward|no task|no answer|damaged|by signal/);
+    const text = planLines(clean, {
+      ...source,
+      withoutAnswer: 0,
+      translated: 0,
+      damaged: 0,
+      damage: [],
+    }).join("\n");
+    expect(text).not.toMatch(/left alone|Masked|no reward|no task|no answer|damaged|by signal/);
   });
 
   it("sums up the kinds that the table has no room for", () => {

@@ -71,6 +71,24 @@ describe("readLine on traces of verifiers", () => {
     ["a trace that no Gym server scored", episodeLine([trace({ info: {}, metrics: {} })])],
     ["a trace that is no object", '{"task":{},"traces":[3]}'],
   ])("counts %s as without an answer", (_name, line) => {
-    expect(read(line)).toEqual({ rollouts: [], withoutAnswer: 1 });
+    expect(read(line)).toEqual({ rollouts: [], withoutAnswer: 1, translated: 0 });
+  });
+
+  it("counts those that a strict route has translated already", () => {
+    const error = (message: string): object => ({ type: "TaskError", message });
+    const masked503 = error(
+      "HTTPStatusError: Server error '503 Masked: judge_failed: gone' for url 'x'",
+    );
+    const errors: [object, number][] = [
+      [{ ok: false, errors: [masked503] }, 1],
+      [{ ok: false, errors: [error("first"), masked503] }, 1],
+      [{ ok: false, errors: [masked503, error("timed out")] }, 0],
+      [{ ok: false, errors: [error("503 Service Unavailable: Masked: no")] }, 0],
+      [{ ok: false, errors: [] }, 0],
+      [{ ok: true, errors: [masked503] }, 0],
+    ];
+    for (const [members, translated] of errors) {
+      expect(read(episodeLine([trace(members)]))).toMatchObject({ translated });
+    }
   });
 });
