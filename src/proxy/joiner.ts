@@ -2,6 +2,7 @@
 const LARGE = 16 * 1024;
 
 const NOTHING: readonly Buffer[] = [];
+const EMPTY = Buffer.alloc(0);
 
 /**
  * Joins small chunks, because each that is kept costs some 400 bytes beside its own: an answer in chunks of one byte would take hundreds of times its size.
@@ -9,7 +10,7 @@ const NOTHING: readonly Buffer[] = [];
  */
 export class Joiner {
   #alone: Buffer | undefined;
-  #block = Buffer.alloc(0);
+  #block = EMPTY;
   #used = 0;
 
   /** What is whole now that this chunk came, in order. */
