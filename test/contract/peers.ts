@@ -11,7 +11,8 @@ export type Capability =
   | "nemo-gym-0.5.1"
   | "nemo-gym-0.6.0"
   | "agentenv"
-  | "trl";
+  | "trl"
+  | "trl-1.5.1";
 
 /** What the set-up made for the tests: each peer's environment, or one sentence on why there is none. */
 export type Peers = Partial<Record<Capability, Venv | { readonly missing: string }>>;
@@ -40,6 +41,13 @@ export const RECIPES: Record<Capability, Recipe> = {
   "nemo-gym-0.6.0": olderGym("0.6.0"),
   agentenv: { name: "agentenv", bare: ["agentenv-framework"], prepare: "check_agentenv.py" },
   trl: { name: "trl-1.16.0", prepare: "check_trl.py" },
+  // The last release that counts None.
+  "trl-1.5.1": {
+    name: "trl-1.5.1",
+    requirements: "trl-1.16.0",
+    bare: ["trl==1.5.1"],
+    prepare: "check_trl.py",
+  },
 };
 
 /** What the tests of each Vitest project need. */
@@ -55,7 +63,7 @@ export const NEEDS: Readonly<Record<string, readonly Capability[]>> = {
     "nemo-gym-0.6.0",
     "agentenv",
   ],
-  trl: ["nemo-gym", "trl"],
+  trl: ["nemo-gym", "trl", "trl-1.5.1"],
 };
 
 declare module "vitest" {

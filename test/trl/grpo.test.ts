@@ -9,11 +9,20 @@ import {
   startResourcesServer,
 } from "../contract/nemo-gym.js";
 import { lacks, peer } from "../contract/peers.js";
+import type { Capability } from "../contract/peers.js";
 import { runProgram, showProgramsOfFailedTests } from "../contract/programs.js";
 import { pythonEnvironment } from "../contract/python.js";
 import { sees } from "../contract/sees.js";
 import { startJudge } from "../contract/stand-in.js";
 import { venvVariables } from "../contract/venv.js";
+
+/** One step for each case by its name; `raised` where it ended the training. */
+type Steps = Record<string, Step & { readonly raised?: string }>;
+
+interface Case {
+  readonly url: string;
+  readonly function: string;
+}
 
 interface Step {
   /** What the reward function returned, a completion each; `null` is None or NaN. */
@@ -29,7 +38,6 @@ interface Step {
 }
 
 const SCRIPT = fileURLToPath(new URL("../contract/python/trl_step.py", import.meta.url));
-const FUNCTIONS = ["unsloth", "axolotl"];
 const ROUTES = ["passthrough", "error", "null", "nan", "mirror"];
 const LOST = [7];
 const ALL_LOST = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -40,7 +48,7 @@ const ALL_LOST = [0, 1, 2, 3, 4, 5, 6, 7];
  * last; in the case `lost` it fails for all eight.
  */
 describe.skipIf(lacks("trl", "nemo-gym"))("a step of TRL's GRPOTrainer", () => {
-  let steps: Record<string, Step & { readonly raised?: string }>;
+  let steps: Steps;
   showProgramsOfFailedTests();
 
   beforeAll(async () => {
@@ -49,30 +57,10 @@ describe.skipIf(lacks("trl", "nemo-gym"))("a step of TRL's GRPOTrainer", () => {
       direct: { url: some.direct, function: "unsloth" },
       lostDirect: { url: all.direct, function: "unsloth" },
       lost: { url: `${all.gate}/null`, function: "unsloth" },
-      ...Object.fromEntries(
-        FUNCTIONS.flatMap((name) =>
-          ROUTES.map((route) => [
-            `${name} ${route}`,
-            { url: route === "passthrough" ? some.gate : `${some.gate}/${route}`, function: name },
-          ]),
-        ),
-      ),
+      ...onEveryRoute(some.gate, "unsloth"),
+      ...onEveryRoute(some.gate, "axolotl"),
     };
-    const venv = peer("trl");
-    const printed = await runProgram(
-      {
-        name: "trl_step.py",
-        command: venv.python,
-        args: [SCRIPT],
-        env: pythonEnvironment(venvVariables(venv)),
-      },
-      JSON.stringify({
-        cases,
-        row: question("Which star heats the surface waters?", "the sun"),
-        response: modelResponse(""),
-      }),
-    );
-    steps = JSON.parse(printed) as typeof steps;
+    steps = await stepWith("trl", cases);
     await Promise.all([some.stop(), all.stop()]);
   });
 
@@ -121,11 +109,7 @@ describe.skipIf(lacks("trl", "nemo-gym"))("a step of TRL's GRPOTrainer", () => {
   });
 
   test("is what docs/CLIENTS.md says of it", () => {
-    const fate = (name: string) => {
-      const { raised, mean, advantages } = steps[name]!;
-      if (raised !== undefined) return `the training ends, ${raised}`;
-      return `${advantages[7] === 0 ? "left out" : "counted as 0"}, mean ${mean}`;
-    };
+    const fate = (name: string) => fateOf(steps[name]!);
     sees("TRL 1.16.0, reward function written as Unsloth's", {
       passthrough: fate("unsloth passthrough"),
       error: fate("unsloth error"),
@@ -142,6 +126,68 @@ describe.skipIf(lacks("trl", "nemo-gym"))("a step of TRL's GRPOTrainer", () => {
     });
   });
 });
+
+/** The peer is TRL 1.5.1, the last release that counts a completion without a reward; all else is as above. */
+describe.skipIf(lacks("trl-1.5.1", "nemo-gym"))("a step of an older GRPOTrainer", () => {
+  let steps: Steps;
+  showProgramsOfFailedTests();
+
+  beforeAll(async () => {
+    const some = await group(LOST);
+    steps = await stepWith("trl-1.5.1", onEveryRoute(some.gate, "unsloth"));
+    await some.stop();
+  });
+
+  test.each(ROUTES)("takes the masked completion for a zero of its group: %s", (route) => {
+    expect(steps[`unsloth ${route}`]).toMatchObject({
+      mean: 0.5,
+      advantages: [0.935, 0.935, 0.935, 0.935, -0.935, -0.935, -0.935, -0.935],
+    });
+  });
+
+  test("is what docs/CLIENTS.md says of it", () => {
+    const fate = (name: string) => fateOf(steps[name]!);
+    sees("TRL 1.5.1, reward function written as Unsloth's", {
+      passthrough: fate("unsloth passthrough"),
+      error: fate("unsloth error"),
+      null: fate("unsloth null"),
+      nan: fate("unsloth nan"),
+      mirror: fate("unsloth mirror"),
+    });
+  });
+});
+
+function onEveryRoute(gate: string, name: string): Record<string, Case> {
+  const cases = ROUTES.map((route) => {
+    const url = route === "passthrough" ? gate : `${gate}/${route}`;
+    return [`${name} ${route}`, { url, function: name }] as const;
+  });
+  return Object.fromEntries(cases);
+}
+
+async function stepWith(release: Capability, cases: Record<string, Case>): Promise<Steps> {
+  const venv = peer(release);
+  const printed = await runProgram(
+    {
+      name: "trl_step.py",
+      command: venv.python,
+      args: [SCRIPT],
+      env: pythonEnvironment(venvVariables(venv)),
+    },
+    JSON.stringify({
+      cases,
+      row: question("Which star heats the surface waters?", "the sun"),
+      response: modelResponse(""),
+    }),
+  );
+  return JSON.parse(printed) as Steps;
+}
+
+/** What became of the masked completion, in the words of docs/CLIENTS.md. */
+function fateOf({ raised, mean, advantages }: Steps[string]): string {
+  if (raised !== undefined) return `the training ends, ${raised}`;
+  return `${advantages[7] === 0 ? "left out" : "counted as 0"}, mean ${mean}`;
+}
 
 /** A server whose judge fails for these samples, and a maskgate before it with every route. */
 async function group(lost: readonly number[]) {
