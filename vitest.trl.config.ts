@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** A real training step of TRL: `npm run test:trl`. No part of `npm test`: its environment has 5.6 GB. */
+/** A real training step of TRL: `npm run test:trl`. No part of `npm test`: each of its environments has 5.6 GB. */
 export default defineConfig({
   test: {
     name: "trl",
