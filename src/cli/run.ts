@@ -58,7 +58,6 @@ async function run(command: readonly string[], flags: RunFlags): Promise<void> {
   const processLog = openLog(config);
   await tryToListen(config, processLog.log);
   process.exitCode = await front(command, { input, config, upstream, processLog });
-  processLog.flush();
 }
 
 function runInput(command: readonly string[], { upstream, ...flags }: RunFlags): ConfigInput {

@@ -37,5 +37,4 @@ async function serve(upstream: string | undefined, flags: ServeFlags): Promise<v
   const told = nextSignal();
   const serving = await startServing(input, config, processLog);
   await serving.stop(await told);
-  processLog.flush();
 }

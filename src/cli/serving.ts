@@ -13,9 +13,10 @@ import { reloadOnChange } from "./reload.js";
 import { stopGate } from "./stop.js";
 import { warnOfNaN } from "./warn-nan.js";
 
-/** The log of this process, and how to write out the rest of it before the end. */
+/** The log of this process, which keeps the process alive until its last line is written. */
 export interface ProcessLog {
   readonly log: Logger;
+  /** Writes out the rest at once, for an end that waits for nothing; a line that is being written may then come after it. */
   flush(this: void): void;
 }
 

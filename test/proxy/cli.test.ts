@@ -157,6 +157,20 @@ describe("the program, told to stop", () => {
     },
   );
 
+  it("writes its last lines in their order, however slow the log is", async () => {
+    const slow = `import fs from "node:fs"; const { write } = fs; fs.write = (...all) => setTimeout(() => write(...all), 100);`;
+    const nodeArgs = ["--import", `data:text/javascript,${encodeURIComponent(slow)}`];
+    const running = startCli(serve("http://127.0.0.1:9", "--port", "0"), { nodeArgs });
+    await running.event("listening");
+    running.child.kill("SIGTERM");
+    const { code } = await running.finished;
+    expect(code).toBe(0);
+    const events = running.logs
+      .map(({ event }) => event)
+      .filter((event) => event !== "few_descriptors");
+    expect(events).toEqual(["listening", "draining", "stopped"]);
+  });
+
   it("at the moment it says that it listens drains and exits 0", async () => {
     const running = startCli(serve("http://127.0.0.1:9100", "--port", "0"));
     await running.event("listening");
