@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { detectMask } from "../../src/mask/verdict.js";
 import { closeLater } from "../helpers/closing.js";
 import { valuesOf } from "../helpers/http-bytes.js";
 import { answer, chunkedAnswer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
@@ -8,7 +7,17 @@ import { MODES, startInMode } from "../helpers/modes.js";
 import { openClient, type RawClient, rawRequest, type Reply } from "../helpers/raw-client.js";
 import { startUpstream } from "../helpers/upstream.js";
 import { answers } from "../unit/mask/documents.js";
+import { oracle } from "../unit/mask/oracle.js";
 import { fuzz } from "./budget.js";
+
+/** Whether a client that parses this body finds it masked. */
+function isMasked(body: string): boolean {
+  try {
+    return oracle(body).verdict === "masked";
+  } catch {
+    return false;
+  }
+}
 
 /** What one connection gets for these bytes, until it has an answer, is closed, or a request behind it has been served. */
 async function settled(client: RawClient, pass: () => Promise<unknown>): Promise<void> {
@@ -103,7 +112,7 @@ it("any bytes of an upstream never make a masked answer a score, and leave the p
     fc.asyncProperty(bytes, async (wire) => {
       says = wire;
       const reply = await rawRequest(proxy.url, verify()).catch(() => undefined);
-      if (reply?.status === 200) expect(detectMask(reply.body).verdict).not.toBe("masked");
+      if (reply?.status === 200) expect(isMasked(reply.text)).toBe(false);
       if (
         reply?.status === 503 &&
         reply.complete &&
@@ -130,14 +139,14 @@ it.each(MODES)(
     const cases = fc.tuple(answers, fc.boolean());
     await fuzz(
       `documents, ${mode}`,
-      fc.asyncProperty(cases, async ([{ wire }, inChunks]) => {
+      fc.asyncProperty(cases, async ([{ wire, plain }, inChunks]) => {
         const body = Buffer.from(wire);
         says = inChunks
           ? chunkedAnswer([body.subarray(0, 9), body.subarray(9)].filter((b) => b.length > 0))
           : answer(body);
         client.write(verify());
         const reply = await client.reply("POST");
-        const masked = mode === "strict" && detectMask(body).verdict === "masked";
+        const masked = mode === "strict" && isMasked(plain);
         expect(reply.status).toBe(masked ? 503 : 200);
         if (!masked) expect(reply.body.equals(body)).toBe(true);
         if (reply.ended !== "open") client = await openClient(proxy.url);

@@ -176,6 +176,12 @@ function complaint(mode, kind, size, id, { status, headers = {}, body, broken, l
 const agent = new http.Agent({ keepAlive: true });
 const stub = await startStub();
 const proxy = await startProxy(stub.url);
+let ending = false;
+proxy.child.once("exit", (code, signal) => {
+  if (ending) return;
+  console.log(`soak: FAILED: the proxy ended by itself with ${code ?? signal}`);
+  process.exit(1);
+});
 const counts = new Map();
 const complaints = [];
 let nextId = 0;
@@ -266,8 +272,11 @@ const failures = [
   ...((proxy.events.get("internal_error") ?? 0) > 0 ? ["internal errors"] : []),
 ];
 const gone = new Promise((resolve) => proxy.child.once("exit", resolve));
+ending = true;
 proxy.child.kill("SIGTERM");
+const patience = setTimeout(() => proxy.child.kill("SIGKILL"), 15_000);
 const code = await gone;
+clearTimeout(patience);
 if (code !== 0) failures.push(`ended with ${code}`);
 rmSync(proxy.folder, { recursive: true, force: true });
 stub.server.closeAllConnections();

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { type Duplex, Readable } from "node:stream";
 import { mapValues, type RawHeaders } from "../../../src/http/headers.js";
+import type { AnswerScan } from "../../../src/mask/scan.js";
 import type { Outgoing, Transport } from "../../../src/proxy/forward.js";
+import type { verifyPath } from "../../../src/route/verify-path.js";
 
 /** One thing that a proxy may do wrong. What a mutant does not name, it leaves as it is. */
 export interface Mutant {
@@ -13,6 +15,10 @@ export interface Mutant {
     answer: IncomingMessage,
     transport: Transport,
   ): IncomingMessage | Promise<IncomingMessage>;
+  /** The scan that reads answers instead. */
+  scan?(real: typeof AnswerScan): typeof AnswerScan;
+  /** What a request target is taken for instead. */
+  verifyPath?: typeof verifyPath;
   /** Changes an upgrade, or the client's connection, before it goes on. */
   upgrade?(request: IncomingMessage, socket: Duplex): void;
 }

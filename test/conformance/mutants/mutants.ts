@@ -1,6 +1,8 @@
 import http, { type IncomingMessage } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { mapValues, valuesOf, without } from "../../../src/http/headers.js";
+import type { AnswerScan } from "../../../src/mask/scan.js";
+import type { Verdict } from "../../../src/mask/verdict.js";
 import type { Outgoing } from "../../../src/proxy/forward.js";
 import { changed, type Mutant, only, partsOf, rewriting, withBody } from "./mutant.js";
 
@@ -16,6 +18,13 @@ const retarget =
 const withHeaders =
   (edit: (headers: Outgoing["headers"]) => Outgoing["headers"]) =>
   (outgoing: Outgoing): Outgoing => ({ ...outgoing, headers: edit(outgoing.headers) });
+
+const KNOWN_FIELD = /^(?:host|x-a|content-length)$/i;
+
+const ANY_MASK: Verdict = {
+  ...{ verdict: "masked", signal: "mask_sample", signals: ["mask_sample"] },
+  ...{ kind: "unspecified", reason: "The server gave no reason." },
+};
 
 const isJson = ({ headers }: IncomingMessage): boolean =>
   /json/.test(headers["content-type"] ?? "") && !("content-encoding" in headers);
@@ -100,6 +109,40 @@ export const MUTANTS = {
   "Content-Encoding left after decoding": {
     answer: (answer) =>
       answer.headers["content-encoding"] === "gzip" ? withBody(answer, unzipped) : answer,
+  },
+  "mask taken from a nested string": {
+    scan: (Real) =>
+      class extends Real {
+        #seen = false;
+        override push(chunk: Buffer): void {
+          this.#seen ||= /mask_sample\\?":\s*true/.test(chunk.toString("latin1"));
+          super.push(chunk);
+        }
+        override *judge(): ReturnType<AnswerScan["judge"]> {
+          const verdict = yield* super.judge();
+          return verdict.verdict === "scored" && this.#seen ? ANY_MASK : verdict;
+        }
+      },
+  },
+  "masks not seen": {
+    scan: (Real) =>
+      class extends Real {
+        override *judge(): ReturnType<AnswerScan["judge"]> {
+          const verdict = yield* super.judge();
+          return verdict.verdict === "masked" ? { verdict: "scored" } : verdict;
+        }
+      },
+  },
+  "verify path not decoded": {
+    verifyPath: (target) =>
+      target.split("?", 1)[0]!.endsWith("/verify") ? { rolloutId: undefined } : undefined,
+  },
+  "unknown fields end in an error": {
+    outgoing: (outgoing) => {
+      const names = outgoing.headers.filter((_, at) => at % 2 === 0);
+      if (names.every((name) => KNOWN_FIELD.test(name))) return outgoing;
+      throw new Error("a defect");
+    },
   },
   "WebSocket extensions dropped": {
     upgrade: (request) => {

@@ -2,13 +2,25 @@ import { vi } from "vitest";
 import { ProxyError } from "../../../src/errors.js";
 import type { Mutant } from "./mutant.js";
 
-// Every proxy that a test of this run starts in its process is the mutant that MASKGATE_MUTANT names.
+// Every proxy that a test of this run starts in its process is the mutant that PROXY_MUTANT names.
 async function loadMutant(): Promise<Mutant> {
   const { MUTANTS } = await import("./mutants.js");
-  const name = process.env["MASKGATE_MUTANT"] ?? "";
+  const name = process.env["PROXY_MUTANT"] ?? "";
   if (!Object.hasOwn(MUTANTS, name)) throw new Error(`no mutant "${name}"`);
   return MUTANTS[name as keyof typeof MUTANTS];
 }
+
+vi.mock(import("../../../src/mask/scan.js"), async (load) => {
+  const { AnswerScan } = await load();
+  const mutant = await loadMutant();
+  return { AnswerScan: mutant.scan?.(AnswerScan) ?? AnswerScan };
+});
+
+vi.mock(import("../../../src/route/verify-path.js"), async (load) => {
+  const real = await load();
+  const { verifyPath = real.verifyPath } = await loadMutant();
+  return { ...real, verifyPath };
+});
 
 vi.mock(import("../../../src/proxy/upgrade.js"), async (load) => {
   const real = await load();
