@@ -1,6 +1,6 @@
 import http from "node:http";
 import https from "node:https";
-import { isIP, type Socket } from "node:net";
+import { isIP, type Socket, type TcpSocketConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import type { UpstreamAddress } from "../config/upstream.js";
 import { valuesOf } from "../http/headers.js";
@@ -16,6 +16,9 @@ const IDLE_LIMIT_MS = 500;
 const HINT_MARGIN_MS = 600;
 
 const KEEP_ALIVE_PROBE_MS = 30_000;
+
+/** How much is read from a connection at once, in bytes: an answer of 64 kB with its header comes in one piece. */
+const READ_BYTES = 128 * 1024;
 
 /** One pool of connections to the upstream: no limit on their number, and none used that the upstream may be about to close. */
 export interface UpstreamPool {
@@ -33,6 +36,21 @@ export function tlsOptions({ connect, ca }: UpstreamAddress): https.AgentOptions
   return { ...name, ...(ca === undefined ? {} : { ca }) };
 }
 
+/**
+ * Has all connections read into the same memory. Node would take new memory for each piece, which is garbage at once: its parser copies the body out of it.
+ */
+function readingIntoOneBuffer(): Partial<TcpSocketConnectOpts> {
+  return {
+    onread: {
+      buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      callback(this: Socket, bytes: number, buffer: Uint8Array) {
+        this.emit("data", buffer.subarray(0, bytes));
+        return true;
+      },
+    },
+  };
+}
+
 /** A pool for this address. */
 export function createPool(upstream: UpstreamAddress): UpstreamPool {
   const usableUntil = new WeakMap<Duplex, number>();
@@ -44,7 +62,7 @@ export function createPool(upstream: UpstreamAddress): UpstreamPool {
   };
   const agent = upstream.secure
     ? new https.Agent({ ...options, ...tlsOptions(upstream) })
-    : new http.Agent(options);
+    : new http.Agent({ ...options, ...readingIntoOneBuffer() });
 
   const keepSocketAlive = (socket: Duplex): boolean => {
     const limit = Math.min(IDLE_LIMIT_MS, hintOf(socket) - HINT_MARGIN_MS);

@@ -38,3 +38,21 @@ it("gives every one of 200 clients its own answer", async () => {
   expect(upstream.requests).toHaveLength(2 * COUNT);
   expect(new Set(upstream.requests.map(({ target }) => target)).size).toBe(2 * COUNT);
 });
+
+// All connections to the upstream are read into the same memory.
+it("keeps what it holds of one answer while it reads another", async () => {
+  const upstream = await startUpstream(() => undefined);
+  const proxy = await startProxy(upstream);
+  const held = answer(JSON.stringify({ text: "a".repeat(50_000), mask_sample: false }));
+  const other = answer(JSON.stringify({ text: "b".repeat(200_000), mask_sample: false }));
+  const first = await openClient(proxy.url);
+  first.write(request("POST", "/verify", { body: "1" }));
+  const waiting = await upstream.arrived(1);
+  waiting.write(held.subarray(0, -10));
+  const second = await openClient(proxy.url);
+  second.write(request("POST", "/verify", { body: "2" }));
+  (await upstream.arrived(2)).write(other);
+  expect((await second.reply("POST")).text).toBe(other.toString().split("\r\n\r\n")[1]);
+  waiting.write(held.subarray(-10));
+  expect((await first.reply("POST")).text).toBe(held.toString().split("\r\n\r\n")[1]);
+});
