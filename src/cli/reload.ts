@@ -34,7 +34,12 @@ export function reloadOnChange(
     last = reloadAfter(last);
   };
   process.on("SIGHUP", reload);
-  const unwatch = source.file === undefined ? undefined : watchConfig(source.file, reload);
+  const { file } = source;
+  const tellMissing = (): void => {
+    const says = `${file} has gone; the configuration stays as it is, and a new file applies`;
+    logEvent(log, "warn", "config_missing", { file }, says);
+  };
+  const unwatch = file === undefined ? undefined : watchConfig(file, reload, tellMissing);
   return () => {
     process.off("SIGHUP", reload);
     unwatch?.();

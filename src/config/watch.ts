@@ -12,13 +12,19 @@ const LOOK_EVERY_MS = 100;
  */
 const SETTLED_MS = 250;
 
-/** Calls `onChange` whenever the file has become another one or has other bytes, and has settled; not while it is missing. Returns how to stop. */
-export function watchConfig(file: string, onChange: () => void): () => void {
+/**
+ * Calls `onChange` whenever the file has become another one or has other bytes, and has settled, and `onMissing` once when it has gone and does not
+ * come back at once, as it does where a new one takes its place. Returns how to stop.
+ */
+export function watchConfig(
+  file: string,
+  onChange: () => void,
+  onMissing: () => void = () => {},
+): () => void {
   let settling: NodeJS.Timeout | undefined;
   const look = (now: { readonly ino: number }): void => {
     clearTimeout(settling);
-    if (now.ino === 0) return;
-    settling = setTimeout(onChange, SETTLED_MS);
+    settling = setTimeout(now.ino === 0 ? onMissing : onChange, SETTLED_MS);
     settling.unref();
   };
   watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, look);

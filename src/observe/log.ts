@@ -19,6 +19,7 @@ export type LogEvent =
   | "config_applied"
   | "config_needs_restart"
   | "config_refused"
+  | "config_missing"
   | "config_doubtful"
   | "translation_nan"
   | "few_descriptors"

@@ -41,6 +41,7 @@ describe("SIGHUP", () => {
     const head = `upstream: ${upstream.url}\nlisten: {port: 0}\n`;
     const { program, file, change, nth, url } = await startServing(head + STRICT);
     rmSync(file);
+    expect((await nth("config_missing", 1))["msg"]).toContain(file);
     program.child.kill("SIGHUP");
     const refused = await nth("config_refused", 1);
     expect(refused).toMatchObject({ level: 50 });

@@ -50,12 +50,15 @@ it("waits for the end of a file that is still being written", () => {
   expect(onChange).toHaveBeenCalledTimes(1);
 });
 
-it("says nothing of a file that is missing, until there is one again", () => {
+it("tells once of a file that is missing, and of no change until there is one again", () => {
   const onChange = vi.fn();
-  watchConfig("maskgate.yaml", onChange);
+  const onMissing = vi.fn();
+  watchConfig("maskgate.yaml", onChange, onMissing);
   changes();
   changes(0);
+  expect(onMissing).not.toHaveBeenCalled();
   vi.advanceTimersByTime(1000);
+  expect(onMissing).toHaveBeenCalledTimes(1);
   expect(onChange).not.toHaveBeenCalled();
   changes(2);
   vi.advanceTimersByTime(1000);
