@@ -78,7 +78,7 @@ export interface LogOptions {
   readonly destination: DestinationStream;
 }
 
-/** A logger without process id and host name in each line; its times are ISO 8601. */
+/** A logger without process id and host name in each line; its levels are words, which is what log collectors read, and its times ISO 8601. */
 export function createLogger({ level, readable, destination }: LogOptions): Logger {
   const stream = readable
     ? loadPretty()({
@@ -89,7 +89,15 @@ export function createLogger({ level, readable, destination }: LogOptions): Logg
         sync: true,
       })
     : destination;
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  return pino(
+    {
+      level,
+      base: null,
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    stream,
+  );
 }
 
 /** Loaded only for a terminal: a service starts sooner without it. */

@@ -88,8 +88,8 @@ describe("the program", () => {
     const passing = startCli(serve(upstream.url, "--port", "0"));
     const strict = startCli(serve(upstream.url, "--port", "0", "--masked-as-error"));
     const [one, two] = [await passing.event("listening"), await strict.event("listening")];
-    expect(one).toMatchObject({ level: 30, upstream: upstream.url, mode: "passthrough" });
-    expect(two).toMatchObject({ level: 30, upstream: upstream.url, mode: "strict" });
+    expect(one).toMatchObject({ level: "info", upstream: upstream.url, mode: "passthrough" });
+    expect(two).toMatchObject({ level: "info", upstream: upstream.url, mode: "strict" });
     expect(stringOf(one["url"])).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(stringOf(one["msg"])).toContain(stringOf(one["url"]));
     expect(stringOf(one["msg"])).toContain(upstream.url);

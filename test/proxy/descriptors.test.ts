@@ -33,7 +33,7 @@ async function startedWith(limit: number): Promise<LogLine[]> {
 describe.runIf(existsSync("/proc/self/limits"))("a start with few file descriptors", () => {
   it("warns, and says what to set", async () => {
     const [line, ...others] = await startedWith(1000);
-    expect(line).toMatchObject({ level: 40, event: "few_descriptors", limit: 1000 });
+    expect(line).toMatchObject({ level: "warn", event: "few_descriptors", limit: 1000 });
     expect(line?.["msg"]).toMatch(/about 500 requests in flight.*ulimit -n 20000/);
     expect(others).toHaveLength(1);
   });

@@ -35,7 +35,7 @@ describe("an error that nobody caught", () => {
       const { gone } = await upstream.arrived();
       running.child.kill("SIGUSR2");
       const line = await running.event("crashed");
-      expect(line).toMatchObject({ level: 60, err: { message: "nobody caught it" } });
+      expect(line).toMatchObject({ level: "fatal", err: { message: "nobody caught it" } });
       expect((await running.finished).code).toBe(1);
       await client.incoming.ended;
       expect(client.incoming.length).toBe(0);
@@ -132,7 +132,7 @@ describe("the program, told to stop with verifies in flight", () => {
     for (const client of clients) client.write(verify());
     await upstream.arrived(2);
     running.child.kill("SIGTERM");
-    expect(await running.event("stopped")).toMatchObject({ level: 40, inFlight: 2 });
+    expect(await running.event("stopped")).toMatchObject({ level: "warn", inFlight: 2 });
     for (const client of clients) {
       await client.incoming.ended;
       expect(client.incoming.length).toBe(0);
@@ -150,7 +150,7 @@ describe("the program, told to stop with verifies in flight", () => {
     await running.event("draining");
     running.child.kill("SIGINT");
     const line = await running.event("stopped");
-    expect(line).toMatchObject({ level: 40, inFlight: 1 });
+    expect(line).toMatchObject({ level: "warn", inFlight: 1 });
     expect(line["msg"]).toContain("1 in flight were broken off");
     await running.finished;
   });

@@ -40,7 +40,7 @@ describe("a worker that is killed", () => {
     const [first] = workersOf(crew.pid);
     process.kill(first!, "SIGKILL");
     const line = await crew.nth("worker_ended", 1);
-    expect(line).toMatchObject({ level: 50, pid: first, how: "SIGKILL", worker: 1 });
+    expect(line).toMatchObject({ level: "error", pid: first, how: "SIGKILL", worker: 1 });
     const broken = await Promise.race(
       clients.map(async (client): Promise<RawClient> => {
         await client.incoming.ended;
@@ -89,7 +89,7 @@ describe("a worker that is killed", () => {
     }
     process.kill(pid!, "SIGKILL");
     const line = await crew.program.event("workers_failing");
-    expect(line["level"]).toBe(60);
+    expect(line["level"]).toBe("fatal");
     expect(line["msg"]).toMatch(
       /^maskgate gives up: worker 1 ended 5 times in a row within 10 s of its start, at last with SIGKILL$/,
     );
@@ -125,7 +125,7 @@ it("an error that nobody caught ends its worker alone, and is said", async () =>
   const { url } = await running.event("listening");
   process.kill(workersOf(running.child.pid ?? 0)[1]!, "SIGUSR2");
   const crash = await running.event("crashed");
-  expect(crash).toMatchObject({ level: 60, worker: 2, err: { message: "nobody caught it" } });
+  expect(crash).toMatchObject({ level: "fatal", worker: 2, err: { message: "nobody caught it" } });
   expect(crash["msg"]).toMatch(/^worker 2 ends because/);
   expect(await running.event("worker_ended")).toMatchObject({ worker: 2, how: "exit code 1" });
   await running.event("worker_started");

@@ -154,7 +154,7 @@ describe("the number of workers", () => {
         "data:text/javascript,import os from 'node:os'; import { syncBuiltinESMExports } from 'node:module'; os.availableParallelism = () => 1; syncBuiltinESMExports();",
       ],
     });
-    expect(await many.event("many_workers")).toMatchObject({ level: 40, workers: 2, cores: 1 });
+    expect(await many.event("many_workers")).toMatchObject({ level: "warn", workers: 2, cores: 1 });
     expect(workersOf(many.child.pid ?? 0)).toHaveLength(2);
   });
 
@@ -197,7 +197,7 @@ describe("a stop", () => {
     for (const { write } of exchanges) write(answer(MASKED));
     for (const client of clients) expect((await client.reply("POST")).status).toBe(503);
     expect((await crew.program.finished).code).toBe(0);
-    expect(crew.logged("stopped")).toMatchObject([{ level: 30, inFlight: 0 }]);
+    expect(crew.logged("stopped")).toMatchObject([{ level: "info", inFlight: 0 }]);
     expect(crew.logged("translated")).toHaveLength(2);
     expect(crew.logged("worker_ended")).toEqual([]);
   });
@@ -211,7 +211,7 @@ describe("a stop", () => {
     crew.program.child.kill("SIGTERM");
     await crew.program.event("draining");
     crew.program.child.kill("SIGINT");
-    expect(await crew.program.event("stopped")).toMatchObject({ level: 40, inFlight: 2 });
+    expect(await crew.program.event("stopped")).toMatchObject({ level: "warn", inFlight: 2 });
     for (const client of clients) {
       await client.incoming.ended;
       expect(client.incoming.length).toBe(0);
