@@ -113,8 +113,8 @@ export class Crew {
     const members = [...this.#alive];
     await Promise.all(
       members.map(async (member) => {
-        const close = member.askFor(LAST_PATIENCE_MS, { type: "close" }).catch(() => undefined);
-        await Promise.race([close, member.ended]);
+        void member.ask({ type: "close" }).catch(() => undefined);
+        await Promise.race([member.ended, after(LAST_PATIENCE_MS, undefined, { ref: false })]);
         member.kill();
         await member.ended;
       }),
