@@ -11,11 +11,12 @@ import {
 } from "../observe/passage.js";
 import type { Load, MaskedPassage, Report, Sighting } from "./messages.js";
 
-/** How long counts may wait to be sent together, in milliseconds, and how many of them. */
+/** How long counts may wait to be sent together, and how long masked answers and lines of the log, in milliseconds; and how many of them. */
 const REPORT_EVERY_MS = 100;
+const SOON_MS = 10;
 const MOST_SEEN = 4096;
 
-/** Tells another process what happens to requests: counts now and then, masked answers and lines of the log at the end of the turn. */
+/** Tells another process what happens to requests: counts now and then, masked answers and lines of the log soon. */
 export class Reporter implements Witness {
   readonly wantsIds: boolean;
   readonly #send: (report: Report) => void;
@@ -23,7 +24,7 @@ export class Reporter implements Witness {
   #seen: Sighting[] = [];
   #lines: string[] = [];
   #later: NodeJS.Timeout | undefined;
-  #soon: NodeJS.Immediate | undefined;
+  #soon: NodeJS.Timeout | undefined;
 
   constructor(wantsIds: boolean, load: () => Load, send: (report: Report) => void) {
     this.wantsIds = wantsIds;
@@ -53,7 +54,7 @@ export class Reporter implements Witness {
       session,
     };
     this.#saw(["masked", plain(passage), cut, status]);
-    this.#soon ??= setImmediate(() => this.flush());
+    this.#soon ??= setTimeout(() => this.flush(), SOON_MS);
   }
 
   failed({ route, verify }: Passage, code: ErrorCode): void {
@@ -68,13 +69,13 @@ export class Reporter implements Witness {
   /** Takes a line of the log. */
   line(line: string): void {
     this.#lines.push(line);
-    this.#soon ??= setImmediate(() => this.flush());
+    this.#soon ??= setTimeout(() => this.flush(), SOON_MS);
   }
 
   /** Sends what there is. */
   flush(): void {
     clearTimeout(this.#later);
-    clearImmediate(this.#soon);
+    clearTimeout(this.#soon);
     this.#later = undefined;
     this.#soon = undefined;
     const report = { seen: this.#seen, lines: this.#lines, load: this.#load() };

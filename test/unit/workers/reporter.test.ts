@@ -170,7 +170,9 @@ describe("what a worker reports", () => {
       expect(reports[0]?.seen.map(([what]) => what)).toEqual(["ended"]);
       reporter.line("{}\n");
       reporter.ended(passage, 200);
-      await vi.advanceTimersByTimeAsync(0);
+      await vi.advanceTimersByTimeAsync(9);
+      expect(reports).toHaveLength(1);
+      await vi.advanceTimersByTimeAsync(1);
       expect(reports[1]).toMatchObject({ lines: ["{}\n"] });
       for (let n = 0; n < 4096; n += 1) reporter.ended(passage, 200);
       expect(reports[2]?.seen).toHaveLength(4096);
