@@ -134,11 +134,11 @@ function tree(pid) {
   }
 }
 
-/** How long the process and its children have been on a core, in milliseconds; undefined where nobody tells. */
-export function cpuMs(pid) {
+/** How long the process, with or without its children, has been on a core, in milliseconds; undefined where nobody tells. */
+export function cpuMs(pid, withChildren = true) {
   let ticks = 0;
   try {
-    for (const one of tree(pid)) {
+    for (const one of withChildren ? tree(pid) : [pid]) {
       const stat = readFileSync(`/proc/${one}/stat`, "utf8");
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       ticks += Number(fields[11]) + Number(fields[12]);
