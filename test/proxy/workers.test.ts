@@ -102,18 +102,18 @@ describe("what workers do together", () => {
   });
 
   it("keeps one memory limit", async () => {
-    const size = 100_000;
+    const size = 300_000;
     const upstream = await startUpstream(() => undefined);
-    const crew = await startCrew(yaml(upstream.url, `${STRICT}\nholdMemoryBytes: 200000`));
+    const crew = await startCrew(yaml(upstream.url, `${STRICT}\nholdMemoryBytes: 1000000`));
     const body = SCORED.replace('"reward"', `"pad":"${"x".repeat(size)}","reward"`);
     const replies = Array.from({ length: 8 }, async () => verifyAnew(crew.url));
     const exchanges = await Promise.all(replies.map(async (_, i) => upstream.arrived(i + 1)));
     for (const { write } of exchanges) write(answer(body).subarray(0, -1));
     await vi.waitFor(async () => {
       const { heldBytes, spilledBytes, holdMemoryBytes, inFlight } = await askStatus(crew);
-      expect(holdMemoryBytes).toBe(200_000);
+      expect(holdMemoryBytes).toBe(1_000_000);
       expect(inFlight).toBe(8);
-      expect(heldBytes).toBeLessThanOrEqual(200_000);
+      expect(heldBytes).toBeLessThanOrEqual(1_000_000);
       expect(heldBytes).toBeGreaterThan(0);
       expect(heldBytes + spilledBytes).toBe(8 * (Buffer.byteLength(body) - 1));
     });
