@@ -76,7 +76,7 @@ async function startProxy(upstream) {
     for (const part of parts) {
       if (!part.startsWith("{")) continue;
       const line = JSON.parse(part);
-      if (line.level >= 50) console.log("log:", part.slice(0, 400));
+      if (line.level === "error" || line.level === "fatal") console.log("log:", part.slice(0, 400));
       lines.levels.set(line.event, (lines.levels.get(line.event) ?? 0) + 1);
       lines.waiting = lines.waiting.filter((look) => !look(line));
     }
