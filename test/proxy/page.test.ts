@@ -89,10 +89,21 @@ describe.skipIf(CHROMIUM === undefined)("the operators' page", { timeout: 60_000
         "40",
         "10",
         String(translated),
-        String(10 - translated),
+        `${10 - translated}\nheld back by ramp: ${10 - translated}`,
         "0",
       ],
-      ["look", "observe", "13 % (3 of 23)", "–", "23", "23", "3", "0", "3", "0"],
+      [
+        "look",
+        "observe",
+        "13 % (3 of 23)",
+        "–",
+        "23",
+        "23",
+        "3",
+        "0",
+        "3\nroute is not strict: 3",
+        "0",
+      ],
       ["gym", "passthrough", "not looked at", "–", "2", "0", "0", "0", "0", "0"],
     ]);
     const recent = await rows(page, "#recent", 13);
@@ -120,6 +131,9 @@ describe.skipIf(CHROMIUM === undefined)("the operators' page", { timeout: 60_000
     await page.locator("#recent-count", { hasText: `the last ${translated}` }).waitFor();
     expect(await rows(page, "#recent", translated)).toHaveLength(translated);
     await page.locator("#filter").selectOption("");
+    const ticks = await page.locator("#share-chart text[text-anchor=middle]").allTextContents();
+    expect(ticks.length).toBeGreaterThanOrEqual(3);
+    for (const tick of ticks) expect(Number(tick.slice(-1)) % 2).toBe(0);
     await shoot(page, "quiet");
     expect([problems, foreign]).toEqual([[], []]);
   });
@@ -176,21 +190,89 @@ describe.skipIf(CHROMIUM === undefined)("the operators' page", { timeout: 60_000
     await page.locator("#token-field").fill("not-the-token");
     await page.keyboard.press("Enter");
     await page.locator("#token-wrong", { hasText: "That is not the token." }).waitFor();
-    expect(await page.locator("#main").isVisible()).toBe(false);
+    expect(await page.locator("#view").isVisible()).toBe(false);
+    expect(await page.locator("main #token-field").count()).toBe(1);
     await shoot(page, "token");
     await page.locator("#token-field").fill("s3cret-token");
     await page.keyboard.press("Enter");
     await seen(page, "state", "no answers yet");
     expect(page.url()).not.toContain("s3cret");
+    expect(await page.evaluate("document.activeElement.id")).toBe("main");
   });
 
-  it("says that the connection is gone, and goes on when it is back", async () => {
+  it("says since when the connection is gone, and shows no storm as if it still raged", async () => {
     const proxy = await started();
+    await send(proxy, "/v", times(20, MASKED));
     const { page } = await openPage(proxy.gate.adminUrl ?? "");
-    await seen(page, "state", "no answers yet");
+    await seen(page, "state", "MASK STORM: verifiers");
+    const colour = async (): Promise<unknown> =>
+      page.evaluate("getComputedStyle(document.querySelector('tr.storm th')).color");
+    const live = await colour();
     await page.context().setOffline(true);
     await page.evaluate("location.origin");
     await proxy.close();
-    await seen(page, "state", "no connection");
+    await seen(page, "state", "no connection since \\d\\d:\\d\\d:\\d\\d; the numbers are old");
+    expect(await colour()).not.toBe(live);
+    expect(await page.title()).toBe("maskgate");
+  });
+
+  it("leaves what was selected as it is when new masked answers come", async () => {
+    const proxy = await started(yaml("port: 0", 1000));
+    await send(proxy, "/look", [maskedFor("the first one")]);
+    const { page } = await openPage(proxy.gate.adminUrl ?? "");
+    await rows(page, "#recent", 1);
+    await page.evaluate(
+      "getSelection().selectAllChildren(document.querySelector('#recent td.text'))",
+    );
+    await send(proxy, "/look", [maskedFor("the second one"), maskedFor("the third one")]);
+    const all = await rows(page, "#recent", 3);
+    expect(all.map((row) => row[3])).toEqual(["the third one", "the second one", "the first one"]);
+    expect(await page.evaluate("String(getSelection())")).toBe("the first one");
+    await page.locator("#filter").selectOption("translate");
+    await page.locator("#recent-count", { hasText: "none of these" }).waitFor();
+    await page.locator("#filter").selectOption("pass");
+    expect((await rows(page, "#recent", 3)).map((row) => row[3])[2]).toBe("the first one");
+  });
+
+  it("names its parts for who does not see them, and hides nothing in tooltips", async () => {
+    const proxy = await started(yaml("port: 0", 1000));
+    await rawRequest(proxy.url, request("POST", "/look/verify", { body: MASKED }));
+    const { page } = await openPage(proxy.gate.adminUrl ?? "");
+    await rows(page, "#recent", 1);
+    const names = ["Routes", "Last masked answers"];
+    for (const name of names) await page.getByRole("table", { name, exact: true }).waitFor();
+    for (const details of await page.locator("#view > section > details > summary").all()) {
+      await details.click();
+    }
+    for (const name of ["Masked share by time and route", "Masked answers by time and kind"]) {
+      await page.getByRole("table", { name }).waitFor();
+    }
+    for (const name of ["Masked share by route", "Masked answers by kind"]) {
+      await page.getByRole("figure", { name }).waitFor();
+    }
+    const regions = await page.getByRole("region").all();
+    const ids = await Promise.all(
+      regions.map(async (region) => region.getAttribute("aria-labelledby")),
+    );
+    expect(ids).toHaveLength(4);
+    expect(new Set(ids).size).toBe(4);
+    expect(await page.locator("[title]").count()).toBe(0);
+    const task = page.locator("#recent details");
+    expect(await task.innerText()).toMatch(/^[0-9a-f]{12}…$/);
+    await task.locator("summary").click();
+    expect(await task.innerText()).toMatch(/[0-9a-f]{64}$/);
+  });
+
+  it("keeps the colours of its legend where the system forces its own", async () => {
+    const proxy = await started(yaml("port: 0", 1000));
+    await send(proxy, "/look", [MASKED]);
+    const { page } = await openPage(proxy.gate.adminUrl ?? "");
+    const mark = page.locator("#kinds-legend i");
+    await mark.waitFor();
+    const colour = async (): Promise<unknown> =>
+      page.evaluate("getComputedStyle(document.querySelector('#kinds-legend i')).backgroundColor");
+    const own = await colour();
+    await page.emulateMedia({ forcedColors: "active" });
+    expect(await colour()).toBe(own);
   });
 });

@@ -6,6 +6,9 @@ const RIGHT = 12;
 const TOP = 10;
 const BOTTOM = 24;
 const COLOURS = 7;
+const TICK_MINUTES = [1, 2, 5, 10, 20, 30];
+/** Half of how wide a time of day is. */
+const HALF_TIME = 18;
 
 /** A colour for each name, the same one as long as the page is open; from the eighth on they share one. */
 export function colours() {
@@ -107,12 +110,15 @@ function gridOf(width, y, values, text) {
 }
 
 function timesOf(width, end, spanMs) {
-  const ticks = width < 480 ? 2 : 4;
-  return Array.from({ length: ticks + 1 }, (_, i) => {
-    const x = LEFT + (i / ticks) * (width - LEFT - RIGHT);
-    const time = new Date(end - spanMs * (1 - i / ticks));
+  const most = width < 480 ? 3 : 6;
+  const step = TICK_MINUTES.map((minutes) => minutes * 60_000).find((ms) => spanMs / ms <= most);
+  const first = Math.ceil((end - spanMs) / step) * step;
+  const count = Math.floor((end - first) / step) + 1;
+  return Array.from({ length: count }, (_, i) => {
+    const time = new Date(first + i * step);
+    const x = LEFT + (1 - (end - time) / spanMs) * (width - LEFT - RIGHT);
     const text = time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
-    const anchor = i === 0 ? "start" : i === ticks ? "end" : "middle";
+    const anchor = x > width - RIGHT - HALF_TIME ? "end" : "middle";
     return drawn("text", { x, y: HEIGHT - 6, "text-anchor": anchor }, text);
   });
 }

@@ -28,6 +28,23 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/** Makes the rows those of `records`: only new ones are made, so that what is selected or opened in the others stays. */
+export function keepRows(body, records, keyOf, make) {
+  const wanted = new Set(records.map(keyOf));
+  for (const row of [...body.rows]) if (!wanted.has(row.dataset.key)) row.remove();
+  let next = body.rows[0] ?? null;
+  for (const record of records) {
+    const key = keyOf(record);
+    if (next?.dataset.key === key) {
+      next = next.nextElementSibling;
+      continue;
+    }
+    const row = make(record);
+    row.dataset.key = key;
+    body.insertBefore(row, next);
+  }
+}
+
 /** Renders anew only when what is shown has changed. */
 export function renderer() {
   const shown = new Map();

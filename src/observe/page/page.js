@@ -1,8 +1,8 @@
 import { colours, shareChart, stackedChart } from "./charts.js";
-import { byId, element, renderer, setText } from "./dom.js";
+import { byId, element, keepRows, renderer, setText } from "./dom.js";
 import { keepToken, readEvents } from "./feed.js";
 import { History } from "./history.js";
-import { recentRows, routeRows } from "./tables.js";
+import { recentKey, recentRow, routeRows } from "./tables.js";
 import { bytes, clock, count, percent, span } from "./texts.js";
 
 const KEPT = 400;
@@ -13,13 +13,16 @@ const routeColour = colours();
 const kindColour = colours();
 let recent = [];
 let status;
+let heard;
 
 function onStatus(next) {
   status = next;
+  heard = Date.now();
   history.add(next.history, next.now);
   recent = [...next.recent, ...recent].slice(0, KEPT);
-  byId("main").hidden = false;
-  byId("token").hidden = true;
+  byId("view").hidden = false;
+  byId("view").classList.remove("stale");
+  hideToken();
   showState();
   showTiles();
   render(byId("routes").tBodies[0], next.routes, routeRows);
@@ -56,15 +59,16 @@ function showTiles() {
   setText(byId("in-flight"), count(status.inFlight));
   setText(byId("held"), bytes(status.heldBytes));
   byId("held-meter").value = status.heldBytes / Math.max(1, status.holdMemoryBytes);
-  byId("held-meter").title = `of ${bytes(status.holdMemoryBytes)}`;
+  setText(byId("held-limit"), `of ${bytes(status.holdMemoryBytes)}`);
   setText(byId("spilled"), bytes(status.spilledBytes));
 }
 
 function showRecent() {
   const filter = byId("filter").value;
   const shown = recent.filter(({ decision }) => filter === "" || decision === filter).slice(0, 200);
-  render(byId("recent").tBodies[0], shown, recentRows);
-  setText(byId("recent-count"), shown.length === 0 ? "none so far" : `the last ${shown.length}`);
+  keepRows(byId("recent").tBodies[0], shown, recentKey, recentRow);
+  const none = recent.length === 0 ? "none so far" : "none of these";
+  setText(byId("recent-count"), shown.length === 0 ? none : `the last ${shown.length}`);
 }
 
 function showCharts() {
@@ -185,10 +189,25 @@ function showTable(id, heads, rows) {
   ]);
 }
 
+/** What was said last stays, and is no longer shown as if it were so now. */
+function onLost() {
+  byId("view").classList.add("stale");
+  const since = status && ` since ${clock(heard)}; the numbers are old`;
+  setState("lost", `no connection${since ?? ""}`);
+}
+
+/** Whoever typed the token goes on where the numbers begin. */
+function hideToken() {
+  const form = byId("token");
+  const typed = form.contains(document.activeElement);
+  form.hidden = true;
+  if (typed) byId("main").focus();
+}
+
 function follow() {
   void readEvents({
     status: onStatus,
-    lost: () => setState("lost", "no connection"),
+    lost: onLost,
     refused: (wrong) => {
       setState("lost", "token asked for");
       byId("token").hidden = false;

@@ -3,6 +3,14 @@ import { clock, count, percent } from "./texts.js";
 
 const number = (value) => element("td", { class: "number" }, count(value));
 
+const numberWith = (value, why) =>
+  element(
+    "td",
+    { class: "number" },
+    count(value),
+    ...(why === "" ? [] : [element("small", {}, why)]),
+  );
+
 /** The rows of the routes. */
 export function routeRows(routes) {
   return routes.map(({ name, mode, ramp, requests, aborted, ...more }) => {
@@ -26,8 +34,8 @@ export function routeRows(routes) {
       number(answers.scored + answers.masked + answers.unknown + answers.uninspectable),
       number(answers.masked),
       number(translated),
-      element("td", { class: "number", title: why }, count(sum(letThrough))),
-      element("td", { class: "number", title: codes }, count(sum(errors))),
+      numberWith(sum(letThrough), why),
+      numberWith(sum(errors), codes),
     );
   });
 }
@@ -48,23 +56,31 @@ function shareOf(mode, { answers, masked, share }, storm) {
   return `${storm ? "storm: " : ""}${percent(share)} (${masked} of ${answers})`;
 }
 
-/** The rows of the last masked answers. */
-export function recentRows(records) {
-  return records.map(
-    ({ time, route, decision, because, translation, status, kind, reason, task, path }) => {
-      const got =
-        decision === "translate" ? `${status} (${translation})` : `the answer (${because})`;
-      return element(
-        "tr",
-        {},
-        element("td", {}, element("time", { datetime: time }, clock(time))),
-        element("td", {}, route),
-        element("td", {}, kind),
-        element("td", { class: "text" }, reason),
-        element("td", {}, got),
-        element("td", { class: "code", title: task }, task === undefined ? "–" : task.slice(0, 12)),
-        element("td", { class: "code" }, path),
-      );
-    },
+/** What tells a masked answer from all others, those of before a restart too. */
+export function recentKey({ id, time }) {
+  return `${time} ${id}`;
+}
+
+/** A row of the last masked answers. */
+export function recentRow(record) {
+  const { time, route, decision, because, translation, status, kind, reason, task, path } = record;
+  const got = decision === "translate" ? `${status} (${translation})` : `the answer (${because})`;
+  return element(
+    "tr",
+    {},
+    element("td", {}, element("time", { datetime: time }, clock(time))),
+    element("td", {}, route),
+    element("td", {}, kind),
+    element("td", { class: "text" }, reason),
+    element("td", {}, got),
+    element("td", { class: "code" }, taskOf(task)),
+    element("td", { class: "code" }, path),
   );
+}
+
+/** A long one is a hash: its beginning will do until somebody asks. */
+function taskOf(task) {
+  if (task === undefined) return "–";
+  if (task.length <= 20) return task;
+  return element("details", {}, element("summary", {}, `${task.slice(0, 12)}…`), task);
 }
