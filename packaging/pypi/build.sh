@@ -11,7 +11,9 @@ trap 'rm -rf "$work"' EXIT
 cd "$root"
 npm run build
 npm pack --ignore-scripts --silent --pack-destination "$work" >/dev/null
-cp -r "$here/pyproject.toml" "$here/maskgate" README.md LICENSE "$work"
+cp -r "$here/pyproject.toml" "$here/maskgate" LICENSE "$work"
+# An index shows the description alone: a link into this repository would lead nowhere there.
+sed -E 's/\[([^]]+)\]\(([^):]+)\)/\1/g' README.md >"$work/README.md"
 find "$work/maskgate" -name __pycache__ -prune -exec rm -r {} +
 
 app=$work/maskgate/app

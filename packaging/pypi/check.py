@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import shutil
 import signal
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 from http.server import ThreadingHTTPServer
+from importlib.metadata import metadata
 from pathlib import Path
 
 MASKED = b'{"reward":0.0,"mask_sample":true,"failure_kind":"judge_failed","failure_reason":"the judge is gone"}'
@@ -46,11 +48,19 @@ def main() -> None:
     version = said([SCRIPT, "--version"])
     assert version == said([*MODULE, "--version"]) == sys.argv[1], version
     assert "503 Masked" in said([SCRIPT, "demo"])
+    described_without_dead_links()
     refused = subprocess.run([*MODULE, "serve", "nowhere"], check=False, capture_output=True, text=True)
     assert refused.returncode == 2 and "upstream" in refused.stderr, refused
     strict_verify()
     run_ends_with_its_server()
     print(f"Python {sys.version.split()[0]}: maskgate {version} works")
+
+
+def described_without_dead_links() -> None:
+    text = metadata("maskgate").get_payload()
+    assert "docs/DEPLOY.md" in text
+    links = [link for link in re.findall(r"\]\(([^)]*)\)", text) if not link.startswith("https:")]
+    assert links == [], links
 
 
 def said(command: list[str]) -> str:
