@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { loadConfig } from "../config/load.js";
 import { type ConfigFlags, configInput, withConfigFlags } from "./config-flags.js";
@@ -24,9 +25,16 @@ Examples:
   maskgate serve http://127.0.0.1:9100                      forward unchanged, listening on 9200
   maskgate serve http://127.0.0.1:9100 --masked-as-error    for verifiers and prime-rl
   maskgate serve --config maskgate.yaml                     a route for each client
-  then set resources_url = "http://127.0.0.1:9200" in the taskset`,
+  then set resources_url = "http://127.0.0.1:9200" in the taskset
+
+Every option of the file, once: ${inPackage("maskgate.example.yaml")}
+For editors, its JSON schema:   ${inPackage("maskgate.schema.json")}`,
     )
     .action(serve);
+}
+
+function inPackage(name: string): string {
+  return fileURLToPath(new URL(`../../config/${name}`, import.meta.url));
 }
 
 /** Serves until it is told to stop; the process then ends by itself. */

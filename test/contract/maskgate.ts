@@ -23,7 +23,7 @@ export const EVERY_ROUTE = fileURLToPath(new URL("every-route.yaml", import.meta
 
 const BIN = fileURLToPath(new URL("../../bin/maskgate.js", import.meta.url));
 
-/** Starts a snippet that listens on 9200 and 9201 on two free ports instead; routes by port follow. */
+/** Starts a snippet that listens on 9200 and 9202 on two free ports instead; routes by port follow. */
 export async function startOnTwoPorts(
   upstream: string,
   name: string,
@@ -32,7 +32,7 @@ export async function startOnTwoPorts(
   const text = await readFile(snippet(name), "utf8");
   const folder = await mkdtemp(join(tmpdir(), "maskgate-ports-"));
   const file = join(folder, name);
-  await writeFile(file, text.replaceAll("9200", `${first}`).replaceAll("9201", `${second}`));
+  await writeFile(file, text.replaceAll("9200", `${first}`).replaceAll("9202", `${second}`));
   const gate = await start(["serve", upstream, "--config", file]);
   void gate.program.ended.then(() => rm(folder, { recursive: true }));
   return { ...gate, second: `http://127.0.0.1:${second}` };

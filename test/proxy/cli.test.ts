@@ -48,6 +48,10 @@ describe("the program", () => {
     for (const option of ["--port", "--host", "--masked-as-error", "--log-level"]) {
       expect(ofServe.stdout).toContain(option);
     }
+    const [example = "", schema = ""] =
+      ofServe.stdout.match(/\/.*maskgate\.(?:example|schema)\..*/g) ?? [];
+    expect(readFileSync(example, "utf8")).toContain("Every option of maskgate, once.");
+    expect(JSON.parse(readFileSync(schema, "utf8"))).toHaveProperty("$schema");
     const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
     const { version: wanted } = JSON.parse(text) as { version: string };
     expect(version).toEqual({ code: 0, stdout: `${wanted}\n`, stderr: "" });

@@ -45,6 +45,22 @@ describe("README and OPERATIONS", () => {
   });
 });
 
+it("the first ten minutes of README begin with a file that observes and comes to be strict by one word", () => {
+  const [, text = ""] = /<<'END'\n(.*?)^END$/ms.exec(read("README.md")) ?? [];
+  for (const mode of ["observe", "strict"]) {
+    const file = { name: "README.md", text: text.replace("mode: observe", `mode: ${mode}`) };
+    const loaded = resolveConfig({ flags: { adminPort: "9201" } }, file);
+    if ("problems" in loaded) throw new Error(JSON.stringify(loaded.problems));
+    expect(loaded.config.routes).toMatchObject([{ mode, match: { pathPrefix: "/verifiers" } }]);
+  }
+});
+
+it("pages that users of a package read call the program by its name", () => {
+  for (const page of ["README.md", "docs/OBSERVE.md", "docs/OPERATIONS.md"]) {
+    for (const text of blocks(page, "sh")) expect(text).not.toContain("bin/maskgate.js");
+  }
+});
+
 describe.each(PAGES)("%s", (page) => {
   it("has only YAML that parses", () => {
     for (const text of blocks(page, "yaml")) expect(() => parse(text) as unknown).not.toThrow();
