@@ -22,6 +22,7 @@ export const CELLS = [
   cell("1m-masked", "1m-masked", 16, { full: true }),
   cell("2k-alone", "2k", 1),
   cell("64k-alone", "64k", 1, { full: true }),
+  cell("2k-128", "2k", 128, { full: true }),
   cell("delay", "2k", 1000, { delay: 200, warm: 0.5 }),
   // The last one: V8 throws compiled code away during it, and would compile through the next cell.
   cell("16m", "16m", 32, { perByte: true, warm: 0.5, longer: 2, minAnswers: 8 }),

@@ -9,6 +9,7 @@ import { CELLS } from "./cells.mjs";
 import { CACHE, peersOf, ROOT } from "./peers.mjs";
 import * as processes from "./processes.mjs";
 import { tableOf } from "./table.mjs";
+import { targetsOf } from "./targets.mjs";
 
 const { values: flags } = parseArgs({
   options: {
@@ -22,7 +23,7 @@ const { values: flags } = parseArgs({
   },
 });
 const rounds = Number(flags.rounds ?? (flags.quick ? 1 : 3));
-const seconds = Number(flags.seconds ?? (flags.quick ? 0.5 : 3));
+const seconds = Number(flags.seconds ?? (flags.quick ? 0.5 : 2));
 const wanted = (list, name) =>
   list === undefined || list.split(",").some((one) => name.includes(one.trim()));
 const exactly = (list, name) =>
@@ -134,6 +135,12 @@ const cells = CELLS.filter(
   ({ id, full }) => exactly(flags.cells, id) && !(flags.quick && full && flags.cells === undefined),
 );
 
+/** Whether this one is measured in this cell. */
+const takesPart = (peer, cell) =>
+  (!cell.masked || peer.translates) && !(flags.quick && peer.slow && !cell.light);
+const total =
+  rounds * cells.flatMap((cell) => measured.filter((peer) => takesPart(peer, cell))).length;
+
 const rows = [];
 for (let round = 0; round < rounds; round++) {
   for (const cell of cells) {
@@ -141,12 +148,14 @@ for (let round = 0; round < rounds; round++) {
       .slice(round % measured.length)
       .concat(measured.slice(0, round % measured.length));
     for (const peer of turn) {
-      if (cell.masked && !peer.translates) continue;
-      if (flags.quick && peer.slow && !cell.light) continue;
+      if (!takesPart(peer, cell)) continue;
       const result = await cellOf(peer, cell);
       rows.push({ round, cell: cell.id, peer: peer.name, ...result });
       const said = result.error ?? `${result.rate.toFixed(0)} ${cell.perByte ? "MB" : "answers"}/s`;
-      say(`round ${round + 1}/${rounds}  ${cell.id.padEnd(12)} ${peer.name.padEnd(26)} ${said}`);
+      const done = `${rows.length}/${total}`.padStart(7);
+      say(
+        `${done}  round ${round + 1}/${rounds}  ${cell.id.padEnd(12)} ${peer.name.padEnd(26)} ${said}`,
+      );
       await wait(20);
     }
   }
@@ -173,5 +182,7 @@ const report = {
 };
 const file = flags.out ?? `${CACHE}/${report.time.replaceAll(":", "-")}.json`;
 writeFileSync(file, JSON.stringify(report, undefined, 1));
-process.stdout.write(`${tableOf(report)}\n\nwritten to ${file}\n`);
+process.stdout.write(
+  `${tableOf(report)}\n\n${targetsOf(report)}\n\nwritten to ${file}; took ${Math.round(report.tookSeconds / 60)} min\n`,
+);
 process.exit(0);

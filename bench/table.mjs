@@ -1,4 +1,5 @@
-const median = (numbers) => {
+/** The median of those that are numbers; undefined where there is none. */
+export const median = (numbers) => {
   const sorted = numbers
     .filter((n) => n !== undefined && Number.isFinite(n))
     .toSorted((a, b) => a - b);
