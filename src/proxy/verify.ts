@@ -19,7 +19,11 @@ export function holdAndJudge(exchange: Exchange, answer: IncomingMessage, bounds
   const look = codings.length === 0 ? scan.push.bind(scan) : undefined;
   const hold = new Hold(bounds.budget, bounds.maxAnswerBytes, look);
   let spilling: Promise<void> | undefined;
+  let failed = false;
   const fail = (error: unknown): void => {
+    // Bytes that no file took are heard of twice where the end came with them.
+    if (failed) return;
+    failed = true;
     answer.off("data", take);
     // An answer that came whole ends all the same.
     answer.off("end", end);

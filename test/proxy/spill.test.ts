@@ -205,4 +205,22 @@ describe.runIf(existsSync("/proc/self/fd"))("answers that memory has no room for
       vi.unstubAllEnvs();
     }
   });
+
+  it("are 502 once, on a connection that goes on, where the end came with the bytes that no file took", async () => {
+    vi.stubEnv("TMPDIR", "/nonexistent/folder");
+    try {
+      const upstream = await startUpstream(answer(MASKED.padEnd(30_000)));
+      const proxy = await startConfigured(upstream, CONFIG.replace(String(MEMORY), "1"));
+      const client = await openClient(proxy.url);
+      for (const n of [1, 2, 3]) {
+        client.write(request("POST", "/verify", { body: "{}" }));
+        expect((await client.reply("POST")).status).toBe(502);
+        await proxy.nextLog("request", n);
+      }
+      expect(proxy.logged("uninspectable")).toHaveLength(3);
+      expect(proxy.logged("upstream_error")).toEqual([]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
 });
