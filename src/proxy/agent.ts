@@ -17,8 +17,11 @@ const HINT_MARGIN_MS = 600;
 
 const KEEP_ALIVE_PROBE_MS = 30_000;
 
-/** How much is read from a connection at once, in bytes: an answer of 64 kB with its header comes in one piece. */
-const READ_BYTES = 128 * 1024;
+/**
+ * How much is read from a connection at once, in bytes: an answer of 64 KiB with its header comes in one piece. With 128 KiB large answers cost a sixth less,
+ * but 300 of them at once take 40 MiB more, because each has a piece on its way.
+ */
+const READ_BYTES = 72 * 1024;
 
 /** One pool of connections to the upstream: no limit on their number, and none used that the upstream may be about to close. */
 export interface UpstreamPool {
