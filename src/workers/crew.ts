@@ -36,8 +36,8 @@ export class Crew {
   readonly #alive = new Set<Member>();
   #last: Promise<unknown> = Promise.resolve();
   #spilledByEnded = 0;
-  /** None is replaced any more. */
-  #ending = false;
+  /** Aborted once none is replaced any more. */
+  readonly #ending = new AbortController();
   #closing = false;
   /** Where clients reach each of them. */
   urls: readonly string[] = [];
@@ -101,14 +101,14 @@ export class Crew {
 
   /** Lets what is in flight finish; none is replaced any more. */
   async drain(): Promise<void> {
-    this.#ending = true;
+    this.#ending.abort();
     await this.inTurn(async () => undefined);
     await this.askAll({ type: "drain" });
   }
 
   /** Ends all of them at once. */
   async close(): Promise<void> {
-    this.#ending = true;
+    this.#ending.abort();
     this.#closing = true;
     const members = [...this.#alive];
     await Promise.all(
@@ -147,16 +147,19 @@ export class Crew {
   /** Puts another worker in the place of one that ends, and so on. */
   async #keep(first: Member): Promise<void> {
     const { slot } = first;
+    const { signal } = this.#ending;
     let early = 0;
     for (let life = this.#live(first); ; life = this.#another(slot)) {
       const { how, wasCalm } = await life;
       early = wasCalm ? 0 : early + 1;
-      if (early === MOST_EARLY_ENDS && !this.#ending) {
+      if (early === MOST_EARLY_ENDS && !signal.aborted) {
         const says = `worker ${slot} ended ${early} times in a row within ${CALM_MS / 1000} s of its start, at last with ${how}`;
         this.#parts.giveUp(says);
       }
-      if (early > 0) await after(PAUSE_MS * 2 ** (early - 1), undefined, { ref: false });
-      if (this.#ending) return;
+      const pause = early === 0 ? 0 : PAUSE_MS * 2 ** (early - 1);
+      // Perhaps nothing else keeps this process alive until then.
+      await after(pause, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
     }
   }
 
@@ -169,7 +172,8 @@ export class Crew {
       return await this.#live(member);
     } catch (error) {
       const how = error instanceof Error ? error.message : String(error);
-      if (!this.#ending) this.#tellOf(slot, {}, `worker ${slot} could not be started: ${how}`);
+      if (!this.#ending.signal.aborted)
+        this.#tellOf(slot, {}, `worker ${slot} could not be started: ${how}`);
       return { how, wasCalm: false };
     }
   }

@@ -4,7 +4,7 @@ import { startCli } from "../helpers/cli.js";
 import { startHttpUpstream } from "../helpers/http-upstream.js";
 import { answer, MASKED, verify } from "../helpers/messages.js";
 import { openClient, type RawClient } from "../helpers/raw-client.js";
-import { startUpstream } from "../helpers/upstream.js";
+import { freePort, startUpstream } from "../helpers/upstream.js";
 import { type Crew, gone, startCrew, verifyAnew, workersOf } from "../helpers/workers.js";
 
 const yaml = (upstream: string, listen = "{port: 0}"): string =>
@@ -129,6 +129,21 @@ it("an error that nobody caught ends its worker alone, and is said", async () =>
   expect(crash["msg"]).toMatch(/^worker 2 ends because/);
   expect(await running.event("worker_ended")).toMatchObject({ worker: 2, how: "exit code 1" });
   await running.event("worker_started");
+  expect((await verifyAnew(String(url))).status).toBe(503);
+});
+
+it("workers that all end at once are replaced, also where nothing else keeps the program alive", async () => {
+  const args = ["--port", String(await freePort()), "--masked-as-error", "--workers", "2"];
+  const running = startCli(["serve", await startMasked(), ...args]);
+  const { url } = await running.event("listening");
+  for (const pid of workersOf(running.child.pid ?? 0)) process.kill(pid, "SIGKILL");
+  const started = (worker: number): Promise<unknown> =>
+    running.until(
+      (logs) =>
+        logs.find((line) => line["event"] === "worker_started" && line["worker"] === worker),
+      `worker_started of worker ${worker}`,
+    );
+  await Promise.all([started(1), started(2)]);
   expect((await verifyAnew(String(url))).status).toBe(503);
 });
 
