@@ -122,6 +122,8 @@ export class Crew {
   }
 
   async #startOne(slot: number): Promise<Member> {
+    // A close does not wait for who waits for his turn.
+    if (this.#ending.signal.aborted) throw new Error("no worker is started any more");
     const member = new Member(slot, (report) => this.#parts.onReport(report));
     this.#alive.add(member);
     void member.ended.then(() => this.#alive.delete(member));
