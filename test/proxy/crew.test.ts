@@ -25,7 +25,7 @@ it("a worker whose turn to be replaced comes after the end is not replaced", asy
   });
   closeLater(async () => crew.close());
   await crew.start();
-  const reload = deferred<void>();
+  const reload = deferred();
   const reloaded = crew.inTurn(async () => reload.promise);
   const waits = vi.spyOn(crew, "inTurn");
   process.kill(pids()[0]!, "SIGKILL");
