@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { vi } from "vitest";
 import { closeLater } from "./closing.js";
+import { eventually } from "./eventually.js";
 import { request } from "./messages.js";
 import { rawRequest, type Reply } from "./raw-client.js";
 import { type Serving, startServing } from "./serving.js";
@@ -16,7 +16,7 @@ export interface Crew extends Serving {
 export async function startCrew(yaml: string, workers = 2): Promise<Crew> {
   let pids: readonly number[] = [];
   // Registered first, so that it is run when the program has ended.
-  closeLater(async () => vi.waitFor(() => gone(pids), { timeout: 20_000 }));
+  closeLater(async () => eventually(() => gone(pids)));
   const serving = await startServing(`${yaml}\nworkers: ${workers}\nadmin: {port: 0}\n`);
   const line = await serving.program.event("listening");
   const pid = serving.program.child.pid ?? 0;

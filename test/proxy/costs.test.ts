@@ -8,6 +8,7 @@ import { drive } from "../../src/proxy/drive.js";
 import { Hold, HoldBudget } from "../../src/proxy/hold.js";
 import { SpillFile } from "../../src/proxy/spill.js";
 import { startCli } from "../helpers/cli.js";
+import { eventually } from "../helpers/eventually.js";
 import { startHttpUpstream } from "../helpers/http-upstream.js";
 import { spillFiles } from "../helpers/spilled.js";
 
@@ -123,7 +124,7 @@ describe.runIf(existsSync("/proc/self/fd"))("an answer that memory has no room f
     expect(read).toHaveBeenCalledTimes(1 + COUNT - 4);
     hold.release();
     expect(budget.used).toBe(0);
-    await vi.waitFor(() => expect(spillFiles()).toEqual([]));
+    await eventually(() => expect(spillFiles()).toEqual([]));
   });
 });
 

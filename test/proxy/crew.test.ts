@@ -5,6 +5,7 @@ import { expect, it, vi } from "vitest";
 import { Crew } from "../../src/workers/crew.js";
 import { closeLater } from "../helpers/closing.js";
 import { deferred } from "../helpers/deferred.js";
+import { eventually } from "../helpers/eventually.js";
 import { configOf } from "../helpers/proxy.js";
 
 const WORKER = fileURLToPath(new URL("../../dist/cli/worker.js", import.meta.url));
@@ -29,7 +30,7 @@ it("a worker whose turn to be replaced comes after the end is not replaced", asy
   const reloaded = crew.inTurn(async () => reload.promise);
   const waits = vi.spyOn(crew, "inTurn");
   process.kill(pids()[0]!, "SIGKILL");
-  await vi.waitFor(() => expect(waits).toHaveBeenCalledOnce(), { timeout: 15_000 });
+  await eventually(() => expect(waits).toHaveBeenCalledOnce());
   await crew.close();
   reload.resolve();
   await reloaded;

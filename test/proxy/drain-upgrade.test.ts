@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { WebSocket, WebSocketServer, type RawData } from "ws";
 import { closeLater } from "../helpers/closing.js";
+import { eventually } from "../helpers/eventually.js";
 import { startHttpUpstream } from "../helpers/http-upstream.js";
 import { configOf, type Proxy, startConfigured } from "../helpers/proxy.js";
 import { openClient } from "../helpers/raw-client.js";
@@ -41,7 +42,7 @@ it("a WebSocket is in flight, and a drain waits for its end", async () => {
   expect(proxy.gate.inFlight()).toBe(1);
   socket.close();
   await drained;
-  await vi.waitFor(() => expect(proxy.gate.inFlight()).toBe(0));
+  await eventually(() => expect(proxy.gate.inFlight()).toBe(0));
 });
 
 it("a WebSocket of a listener that was removed goes on", async () => {
@@ -56,5 +57,5 @@ it("a WebSocket is broken off when the proxy is closed", async () => {
   const closed = once(socket, "close");
   await proxy.gate.close();
   await closed;
-  await vi.waitFor(() => expect(proxy.gate.inFlight()).toBe(0));
+  await eventually(() => expect(proxy.gate.inFlight()).toBe(0));
 });

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startCli } from "../helpers/cli.js";
 import { closeLater } from "../helpers/closing.js";
+import { eventually } from "../helpers/eventually.js";
 import { startHttpUpstream } from "../helpers/http-upstream.js";
 import { answer, chunk, MASKED, request, SCORED, verify } from "../helpers/messages.js";
 import { MODES, startInMode } from "../helpers/modes.js";
@@ -49,9 +50,9 @@ describe.each(MODES)("in mode %s", (mode) => {
     }
     upstream.dropIdle();
     await upstream.quiet();
-    await vi.waitFor(() => expect(proxy.gate.inFlight()).toBe(0));
-    await vi.waitFor(() => expect(spillFiles()).toEqual([]));
-    await vi.waitFor(() => expect(handles().length).toBeLessThanOrEqual(before.length));
+    await eventually(() => expect(proxy.gate.inFlight()).toBe(0));
+    await eventually(() => expect(spillFiles()).toEqual([]));
+    await eventually(() => expect(handles().length).toBeLessThanOrEqual(before.length));
     answered = answer(MASKED);
     expect((await rawRequest(proxy.url, verify())).status).toBe(mode === "strict" ? 503 : 200);
   }, 60_000);

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
+import { eventually } from "../helpers/eventually.js";
 import { type Field, valuesOf } from "../helpers/http-bytes.js";
 import { answer, chunkedAnswer, MASKED, request } from "../helpers/messages.js";
 import { type Proxy, startConfigured } from "../helpers/proxy.js";
@@ -79,14 +80,14 @@ async function stage(answers: readonly Buffer[]): Promise<Stage> {
       for (const go of waiting.splice(0)) go();
     },
     expectReleased: async () => {
-      await vi.waitFor(() => expect(spillFiles()).toEqual([]));
+      await eventually(() => expect(spillFiles()).toEqual([]));
       const [seen, unread] = [proxy.logged("let_through"), proxy.logged("uninspectable")];
       await look(MEMORY);
       await proxy.nextLog("let_through", seen.length + 1);
       await look(MEMORY + 1);
       const line = await proxy.nextLog("uninspectable", unread.length + 1);
       expect(line).toMatchObject({ code: "HOLD_FAILED", route: "look" });
-      await vi.waitFor(() => expect(spillFiles()).toEqual([]));
+      await eventually(() => expect(spillFiles()).toEqual([]));
     },
   };
 }
@@ -94,7 +95,7 @@ async function stage(answers: readonly Buffer[]): Promise<Stage> {
 /** As many files as this are in use: each without a name, and closed to other users. */
 async function spilled(count: number): Promise<void> {
   const expected = Array.from({ length: count }, () => "nameless 600");
-  await vi.waitFor(() => expect(spillFiles()).toEqual(expected), { timeout: 15_000 });
+  await eventually(() => expect(spillFiles()).toEqual(expected));
 }
 
 describe.runIf(existsSync("/proc/self/fd"))("answers that memory has no room for", () => {

@@ -1,6 +1,7 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { askStatus, scrape } from "../helpers/admin.js";
 import { startCli } from "../helpers/cli.js";
+import { eventually } from "../helpers/eventually.js";
 import { startHttpUpstream } from "../helpers/http-upstream.js";
 import { answer, MASKED, verify } from "../helpers/messages.js";
 import { openClient, type RawClient } from "../helpers/raw-client.js";
@@ -22,7 +23,7 @@ async function startMasked(): Promise<string> {
 /** Sends verifies until both workers have translated one that came after `since` lines. */
 async function bothServe(crew: Crew, url = crew.url): Promise<void> {
   const since = crew.logged("translated").length;
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect((await verifyAnew(url)).status).toBe(503);
     const served = crew.logged("translated").slice(since);
     expect(new Set(served.map(({ worker }) => worker))).toEqual(new Set([1, 2]));
@@ -36,7 +37,7 @@ describe("a worker that is killed", () => {
     const clients = await Promise.all([openClient(crew.url), openClient(crew.url)]);
     for (const client of clients) client.write(verify());
     const exchanges = [await upstream.arrived(1), await upstream.arrived(2)];
-    await vi.waitFor(async () => expect((await askStatus(crew)).inFlight).toBe(2));
+    await eventually(async () => expect((await askStatus(crew)).inFlight).toBe(2));
     const [first] = workersOf(crew.pid);
     process.kill(first!, "SIGKILL");
     const line = await crew.nth("worker_ended", 1);
@@ -94,7 +95,7 @@ describe("a worker that is killed", () => {
       /^maskgate gives up: worker 1 ended 5 times in a row within 10 s of its start, at last with SIGKILL$/,
     );
     expect((await crew.program.finished).code).toBe(1);
-    await vi.waitFor(() => gone([survivor]));
+    await eventually(() => gone([survivor]));
   });
 
   it("while others drain is told of, and the rest finishes", async () => {
@@ -153,5 +154,5 @@ it("workers never outlive the program, not even a killed one", async () => {
   const pids = workersOf(crew.pid);
   expect(pids).toHaveLength(2);
   crew.program.child.kill("SIGKILL");
-  await vi.waitFor(() => gone(pids), { timeout: 20_000 });
+  await eventually(() => gone(pids));
 });

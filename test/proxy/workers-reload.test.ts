@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import tls from "node:tls";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { askStatus } from "../helpers/admin.js";
 import { closeLater } from "../helpers/closing.js";
+import { eventually } from "../helpers/eventually.js";
 import { startHttpUpstream } from "../helpers/http-upstream.js";
 import { MASKED } from "../helpers/messages.js";
 import { pem, tlsFile } from "../helpers/tls.js";
@@ -55,7 +56,7 @@ routes: [{name: s, mode: strict, match: {header: {accept: {matches: ".*"}}}, sta
     expect(await statuses(`http://127.0.0.1:${extra}`)).toEqual(six(520));
     await crew.change(file(521) + REST, "config_applied");
     expect(await statuses(crew.url)).toEqual(six(521));
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(verifyAnew(`http://127.0.0.1:${extra}`)).rejects.toThrow(/ECONNREFUSED/),
     );
     expect(crew.logged("config_applied")).toHaveLength(7);
@@ -109,7 +110,7 @@ it("a new certificate is shown by every worker, and said once", async () => {
   expect(await names()).toEqual(["first", "first", "first", "first"]);
   writeFileSync(key, pem("second-key.pem"));
   await crew.nth("certificate_applied", 1);
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect(await names()).toEqual(["second", "second", "second", "second"]),
   );
   expect(crew.logged("certificate_applied")).toHaveLength(1);

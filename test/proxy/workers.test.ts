@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ask, askStatus, scrape } from "../helpers/admin.js";
 import { runCli, startCli } from "../helpers/cli.js";
 import { closeLater } from "../helpers/closing.js";
+import { eventually } from "../helpers/eventually.js";
 import { startHttpUpstream } from "../helpers/http-upstream.js";
 import { answer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
 import { isTaken } from "../helpers/ramp.js";
@@ -109,7 +110,7 @@ describe("what workers do together", () => {
     const replies = Array.from({ length: 8 }, async () => verifyAnew(crew.url));
     const exchanges = await Promise.all(replies.map(async (_, i) => upstream.arrived(i + 1)));
     for (const { write } of exchanges) write(answer(body).subarray(0, -1));
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { heldBytes, spilledBytes, holdMemoryBytes, inFlight } = await askStatus(crew);
       expect(holdMemoryBytes).toBe(1_000_000);
       expect(inFlight).toBe(8);
