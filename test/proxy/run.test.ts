@@ -64,6 +64,14 @@ describe("maskgate run", () => {
     expect((await rawRequest(await urlOf(run), verify())).status).toBe(200);
   });
 
+  it("warns once of a listener that other machines reach", async () => {
+    const port = String(await freePort());
+    const run = startRun(["--host", "0.0.0.0"], gymServer("--port", port));
+    await urlOf(run);
+    run.child.kill("SIGTERM");
+    expect((await run.finished).stderr.match(/"event":"exposed"/g)).toHaveLength(1);
+  });
+
   it("listens only when the server answers, and says what it waits for", async () => {
     const port = String(await freePort());
     const run = startRun([], gymServer("--port", port, "--wait"));
