@@ -1,14 +1,11 @@
 // npm run soak -- --minutes 10 [--seed 1] [--workers 24]: mixed traffic through a maskgate of its own against a stub with faults. Every answer is accounted
 // for; afterwards memory, descriptors, temporary files and event-loop delay must be back where they were. Ends with 1 when anything is not.
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import http from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
+import { startProxy } from "./proxy.mjs";
 import { bodyOf, startStub } from "./stub.mjs";
 
 const { values } = parseArgs({
@@ -19,7 +16,6 @@ const { values } = parseArgs({
   },
 });
 const minutes = Number(values.minutes);
-const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
 function randomOf(seed) {
@@ -49,70 +45,6 @@ const KINDS = [
   ...["reset-before", "reset-inside", "cut-inside", "garbage", "silent", "abort", "abort"],
 ];
 const PATHS = { seed: "/seed_session", tool: "/get_weather", sse: "/events" };
-
-async function startProxy(upstream) {
-  const folder = mkdtempSync(join(tmpdir(), "maskgate-soak-"));
-  const config = join(folder, "maskgate.yaml");
-  const routes = MODES.map(
-    (mode) => `  - {name: ${mode}, match: {pathPrefix: /${mode}}, mode: ${mode}}`,
-  );
-  writeFileSync(
-    config,
-    `upstream: ${upstream}\nlisten: {port: 0}\nholdMemoryBytes: 8000000\nlogLevel: warn\nroutes:\n${routes.join("\n")}\n`,
-  );
-  const args = ["--expose-gc", "--import", here("probe.mjs"), here("../../bin/maskgate.js")];
-  const child = spawn(
-    process.execPath,
-    [...args, "serve", "--config", config, "--log-level", "info"],
-    {
-      stdio: ["ignore", "ignore", "pipe"],
-    },
-  );
-  const lines = { levels: new Map(), waiting: [] };
-  let rest = "";
-  child.stderr.on("data", (data) => {
-    const parts = (rest + data).split("\n");
-    rest = parts.pop();
-    for (const part of parts) {
-      if (!part.startsWith("{")) continue;
-      const line = JSON.parse(part);
-      if (line.level === "error" || line.level === "fatal") console.log("log:", part.slice(0, 400));
-      lines.levels.set(line.event, (lines.levels.get(line.event) ?? 0) + 1);
-      lines.waiting = lines.waiting.filter((look) => !look(line));
-    }
-  });
-  const event = (name) =>
-    new Promise((resolve) => {
-      lines.waiting.push((line) => {
-        if (line.event === name) resolve(line);
-        return line.event === name;
-      });
-    });
-  const { url } = await event("listening");
-  const state = async () => {
-    const told = event("soak");
-    child.kill("SIGUSR2");
-    return { ...(await told), ...descriptorsOf(child.pid) };
-  };
-  return { child, url, state, events: lines.levels, folder };
-}
-
-function descriptorsOf(pid) {
-  const own = `/proc/${pid}/fd`;
-  if (!existsSync(own)) return { descriptors: 0, sockets: 0, held: 0 };
-  const names = readdirSync(own).flatMap((name) => {
-    try {
-      return [readlinkSync(`${own}/${name}`)];
-    } catch {
-      return [];
-    }
-  });
-  return {
-    descriptors: names.length,
-    sockets: names.filter((name) => name.startsWith("socket:")).length,
-    held: names.filter((name) => name.includes("maskgate-")).length,
-  };
-}
 
 const digest = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
@@ -175,7 +107,7 @@ function complaint(mode, kind, size, id, { status, headers = {}, body, broken, l
 
 const agent = new http.Agent({ keepAlive: true });
 const stub = await startStub();
-const proxy = await startProxy(stub.url);
+const proxy = await startProxy(stub.url, MODES);
 let ending = false;
 proxy.child.once("exit", (code, signal) => {
   if (ending) return;
