@@ -1,3 +1,4 @@
+import { setTimeout as after } from "node:timers/promises";
 import { Command } from "commander";
 import { Client } from "undici";
 import { ProxyError } from "../errors.js";
@@ -82,7 +83,7 @@ async function follow(ask: () => Promise<Status>, first: Status): Promise<void> 
   try {
     while (!ended.signal.aborted) {
       stdout.write(screen(status, lost));
-      await pause(ended.signal);
+      await after(EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined);
       if (ended.signal.aborted) return;
       try {
         status = await ask();
@@ -122,14 +123,4 @@ function screen(status: Status, lost: Lost | undefined): string {
     (line) => `${STYLES[line.emphasis]}${line.text}${RESET}${CLEAR_LINE}`,
   );
   return `${HOME}${text.join("\r\n")}${CLEAR_BELOW}`;
-}
-
-async function pause(signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, EVERY_MS);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
