@@ -53,7 +53,7 @@ export async function judgeHeld(
   if (charset !== undefined) {
     throw new ProxyError(
       "ANSWER_UNREADABLE",
-      `the answer is in the charset "${charset.slice(0, 40)}", which maskgate does not read`,
+      `the answer is in the charset "${charset.slice(0, 80)}", which maskgate does not read`,
     );
   }
   const plain = held.codings.length === 0 ? undefined : await unpack(held, exchange, bounds);

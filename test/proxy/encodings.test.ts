@@ -233,6 +233,7 @@ describe("an answer in a charset that is not like ASCII", () => {
 
   const CASES: readonly (readonly [charset: string, bytes: Buffer])[] = [
     ["utf-7", Buffer.from('{"reward":0,"mask+AF8-sample":true}')],
+    ["utf-8; charset\xc2\xa0=utf-7", Buffer.from('{"reward":0,"mask+AF8-sample":true}')],
     ["shift_jis", Buffer.from('{"mask_sample":true,"x":"\x83\x5c"}', "latin1")],
   ];
 

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { foreignCharset } from "../../../src/http/charset.js";
 
@@ -27,6 +28,47 @@ describe("the charset of an answer", () => {
     ["application/json; charset=utf-8; charset=utf-7", "utf-7"],
   ])("is told where it is another: %s", (type, charset) => {
     expect(of(type)).toBe(charset);
+  });
+
+  // aiohttp (3.14.5) takes any white space of Unicode off a parameter's name; email.message, which httpx has, reads RFC 2231.
+  it.each([
+    "application/json; charset\xc2\xa0=utf-7",
+    "application/json; charset\xc2\x85=utf-7",
+    "application/json; Charset\xe2\x80\x83=utf-7",
+    "application/json; charset*=utf-7''",
+    "application/json; charset*0=utf; charset*1=-7",
+    "application/json; charset",
+    "application/json; charset=utf-8; charset\x1f=utf-7",
+  ])("is no known one where clients may read the name otherwise: %j", (type) => {
+    expect(of(type)).toBe(type);
+  });
+
+  it.each(["application/json;\xc2\xa0x=y", "application/j\xe9son", "application/json; x=\x7f"])(
+    "is no known one in a type that is not printable ASCII: %j",
+    (type) => {
+      expect(of(type)).toBe(type);
+    },
+  );
+
+  it("is no other in any type that a server may honestly write", () => {
+    const token = fc.stringMatching(/^[a-z][a-z0-9.+-]{0,12}$/).filter((t) => !/charset/.test(t));
+    const known = fc.constantFrom("utf-8", "UTF-8", '"utf-8"', "us-ascii", "iso-8859-1");
+    const pair = fc.oneof(
+      fc.tuple(fc.constantFrom("charset", "Charset", "CHARSET"), known),
+      fc.tuple(token, fc.oneof(token, fc.stringMatching(/^"[ -!#-:<-[\]-~]{0,12}"$/))),
+    );
+    fc.assert(
+      fc.property(
+        token,
+        token,
+        fc.array(fc.tuple(fc.constantFrom(";", "; ", " ;\t"), pair), { maxLength: 4 }),
+        (type, subtype, pairs) => {
+          fc.pre(!pairs.some(([, [, value]]) => /charset/i.test(value)));
+          const parameters = pairs.map(([gap, [name, value]]) => `${gap}${name}=${value}`);
+          expect(of(`${type}/${subtype}${parameters.join("")}`)).toBeUndefined();
+        },
+      ),
+    );
   });
 
   it("is looked for in every field", () => {
