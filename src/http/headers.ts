@@ -12,8 +12,18 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Fields that `Connection` cannot name away: without them the message would have another meaning or another length. */
-const NEVER_NAMED: ReadonlySet<string> = new Set(["host", "content-length", "transfer-encoding"]);
+/**
+ * Fields that `Connection` cannot name away: without them the message would have another meaning or another length, and the client would read other
+ * bytes than those that were judged. RFC 9110 §7.6.1 forbids to name them.
+ */
+const NEVER_NAMED: ReadonlySet<string> = new Set([
+  "host",
+  "content-encoding",
+  "content-length",
+  "content-range",
+  "content-type",
+  "transfer-encoding",
+]);
 
 const NONE: readonly string[] = [];
 

@@ -16,7 +16,7 @@ import type { Turn } from "./turn.js";
 /** A whole answer, as it came. */
 export interface HeldAnswer {
   readonly chunks: Chunks;
-  /** Has seen the chunks, unless they are encoded. */
+  /** Has seen the chunks as they came. */
   readonly scan: AnswerScan;
   readonly codings: readonly string[];
   readonly rawHeaders: RawHeaders;
@@ -61,6 +61,7 @@ export async function judgeHeld(
   const release = (): void => plain?.chunks.release();
   try {
     const verdict = await drive(scan.judge(), chunks);
+    if (plain !== undefined && verdict.verdict !== "masked") await expectNoMaskAsItCame(held);
     if (verdict.verdict === "unknown" && verdict.why === "not-utf-8") {
       throw new ProxyError(
         "ANSWER_UNREADABLE",
@@ -115,6 +116,15 @@ async function expectAgreement(first: AnswerScan, all: AnswerScan, plain: Chunks
   throw new ProxyError(
     "ANSWER_UNREADABLE",
     "only the first frame of the answer or only all of them say that it is masked, and clients differ in how many they read",
+  );
+}
+
+/** aiohttp (3.14.5) unpacks nothing where `Content-Encoding` is a list, and JSON can be written whose bytes are deflate data as well. */
+async function expectNoMaskAsItCame({ scan, chunks }: HeldAnswer): Promise<void> {
+  if ((await drive(scan.judge(), chunks)).verdict !== "masked") return;
+  throw new ProxyError(
+    "ANSWER_UNREADABLE",
+    "the answer says that it is masked, but not once it is unpacked, and clients differ in whether they unpack it",
   );
 }
 

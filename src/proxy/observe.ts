@@ -15,8 +15,7 @@ export function observe(exchange: Exchange, answer: IncomingMessage, bounds: Bou
   const { rawHeaders } = answer;
   const codings = codingsOf(rawHeaders);
   const scan = new AnswerScan({ signals: exchange.route.signals });
-  const see = codings.length === 0 ? scan.push.bind(scan) : undefined;
-  const hold = new Hold(bounds.budget, bounds.maxAnswerBytes, see);
+  const hold = new Hold(bounds.budget, bounds.maxAnswerBytes, scan.push.bind(scan));
   const giveUp = (error: unknown): void => {
     answer.off("data", look);
     answer.off("end", conclude);

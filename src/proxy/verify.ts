@@ -16,8 +16,7 @@ export function holdAndJudge(exchange: Exchange, answer: IncomingMessage, bounds
   const { rawHeaders } = answer;
   const codings = codingsOf(rawHeaders);
   const scan = new AnswerScan({ signals: exchange.route.signals });
-  const look = codings.length === 0 ? scan.push.bind(scan) : undefined;
-  const hold = new Hold(bounds.budget, bounds.maxAnswerBytes, look);
+  const hold = new Hold(bounds.budget, bounds.maxAnswerBytes, scan.push.bind(scan));
   let spilling: Promise<void> | undefined;
   let failed = false;
   const fail = (error: unknown): void => {

@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import zlib from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { detectMask } from "../../src/mask/verdict.js";
 import { endToEnd, valuesOf } from "../helpers/http-bytes.js";
 import { answer, chunkedAnswer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
 import { startProxy } from "../helpers/proxy.js";
@@ -192,6 +194,36 @@ describe("an answer that nobody can read", () => {
     const { reply } = await through(bytes);
     expect(reply.status).toBe(404);
     expect(reply.text).toBe("odd");
+  });
+});
+
+// JSON whose bytes are raw deflate data as well: text of letters, digits and marks that no reader of JSON takes for one.
+const MASKED_AS_IT_STANDS = readFileSync(
+  new URL("../fixtures/json-and-deflate.txt", import.meta.url),
+);
+
+describe("an answer that is masked as it stands, and no object unpacked", () => {
+  it("is both", () => {
+    expect(detectMask(MASKED_AS_IT_STANDS).verdict).toBe("masked");
+    expect(detectMask(zlib.inflateRawSync(MASKED_AS_IT_STANDS)).verdict).toBe("unknown");
+  });
+
+  // aiohttp (3.14.5) takes the last two for no coding at all and reads the bytes as they came.
+  it.each(["deflate", "identity, deflate", "deflate,"])(
+    "is 502 for a strict client: %s",
+    async (coding) => {
+      const { reply } = await through(coded(coding, MASKED_AS_IT_STANDS));
+      expect(reply.status).toBe(502);
+      expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["uninspectable"]);
+    },
+  );
+
+  it("passes on a passthrough route", async () => {
+    const { reply } = await through(coded("deflate,", MASKED_AS_IT_STANDS), verify(), {
+      maskedAsError: false,
+    });
+    expect(valuesOf(reply.fields, "content-encoding")).toEqual(["deflate,"]);
+    expect(reply.body.equals(MASKED_AS_IT_STANDS)).toBe(true);
   });
 });
 

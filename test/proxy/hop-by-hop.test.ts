@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { endToEnd, type Field, valuesOf } from "../helpers/http-bytes.js";
 import { answer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
@@ -92,6 +93,25 @@ describe.each([true, false])("with strict mode %s", (maskedAsError) => {
     }
   });
 });
+
+// RFC 9110 §7.6.1: Connection cannot name what is meant for all recipients of the content.
+it.each([true, false])(
+  "keeps the coding of a body that Connection names, with strict mode %s",
+  async (maskedAsError) => {
+    const bytes = gzipSync(SCORED);
+    const headers: readonly Field[] = [
+      ["Connection", "content-encoding, content-type"],
+      ["Content-Encoding", "gzip"],
+      ["Content-Type", "application/json"],
+    ];
+    const { reply } = await through(answer(bytes, { headers }), verify(), { maskedAsError });
+    expect(endToEnd(reply.fields)).toEqual([
+      ...headers.slice(1),
+      ["content-length", String(bytes.length)],
+    ]);
+    expect(reply.body.equals(bytes)).toBe(true);
+  },
+);
 
 it("stops an answer's hop-by-hop fields at the error too", async () => {
   const { reply } = await through(answer(MASKED, { headers: ANSWER }));

@@ -29,10 +29,14 @@ describe("endToEnd", () => {
     expect(endToEnd(headers)).toEqual(["Vary", "A", "Vary", "B", "X-MixedCase", "c"]);
   });
 
-  it("keeps length and host even where Connection names them", () => {
-    expect(
-      endToEnd(["Connection", "content-length, host", "Content-Length", "3", "Host", "h"]),
-    ).toEqual(["Content-Length", "3", "Host", "h"]);
+  it("keeps length, host and what says how the body is to be read even where Connection names them", () => {
+    const kept = [
+      ...["Content-Length", "3", "Host", "h", "Content-Encoding", "deflate"],
+      ...["Content-Type", "application/json", "Content-Range", "bytes 0-2/3"],
+    ];
+    const named = kept.filter((_, i) => i % 2 === 0).join(", ");
+    expect(endToEnd(["Connection", named, ...kept])).toEqual(kept);
+    expect(requestHeaders("POST", ["Connection", named, ...kept])).toEqual(kept);
   });
 
   it("is idempotent and keeps every set-cookie in order", () => {
