@@ -5,6 +5,7 @@ import { taskOf } from "../route/key.js";
 import type { Mode } from "../route/route.js";
 import type { Audit } from "./audit.js";
 import { correlationOf } from "./correlation.js";
+import { kept } from "./kept.js";
 import { kindLabel } from "./kinds.js";
 import { type Logger, logEvent, loggedPath } from "./log.js";
 import {
@@ -107,7 +108,7 @@ export class Monitor implements Witness {
       this.#count(watched, now);
       return;
     }
-    const kind = verdict.kind.slice(0, MAX_KIND);
+    const kind = kept(verdict.kind, MAX_KIND);
     const translated = decision.decision === "translate";
     this.#count(watched, now, { kind, reason: shown(verdict.reason), translated });
     if (!this.wantsIds) return;
@@ -182,7 +183,7 @@ export class Monitor implements Witness {
 
 /** A reason on one line, cut. */
 function shown(reason: string): string {
-  return reason.slice(0, MAX_REASON).replace(/\s+/g, " ").trim().slice(0, MAX_SHOWN_REASON);
+  return kept(reason.slice(0, MAX_REASON).replace(/\s+/g, " ").trim(), MAX_SHOWN_REASON);
 }
 
 function recordOf(

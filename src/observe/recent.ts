@@ -18,7 +18,8 @@ export class Recent {
   add(record: MaskedRecord): void {
     this.#last += 1;
     const list = this.#kept[record.decision];
-    list.push({ id: this.#last, ...record });
+    // A copy, because a cut text keeps all that it was cut from in memory.
+    list.push({ id: this.#last, ...structuredClone(record) });
     if (list.length > KEPT) list.shift();
   }
 
