@@ -59,6 +59,9 @@ function failedCondition(
   return match.userAgent && failedHeader(facts.headers, "user-agent", match.userAgent);
 }
 
+/** A pattern may take the square of a text's length, and a client may send 64 KiB. */
+const MOST_MATCHED = 8192;
+
 /** A doubled header matches nothing: who sends two values has not said which one is meant. */
 function failedHeader(
   headers: RawHeaders,
@@ -74,6 +77,9 @@ function failedHeader(
     return isSecret
       ? `the value of ${name} is another one`
       : `${name} is "${value}", not "${wanted}"`;
+  }
+  if (value.length > MOST_MATCHED) {
+    return `${name} is longer than the ${MOST_MATCHED} characters that a pattern is tried on`;
   }
   if (wanted.test(value)) return undefined;
   return isSecret

@@ -83,6 +83,14 @@ describe("matchRoute", () => {
   });
 });
 
+describe("a pattern", () => {
+  it("is not tried on a value of more than 8,192 characters", () => {
+    const match = { header: new Map([["x", /^.*$/]]) };
+    expect(taken(match, { headers: ["x", "a".repeat(8192)] })).toBe(true);
+    expect(taken(match, { headers: ["x", "a".repeat(8193)] })).toBe(false);
+  });
+});
+
 describe("explainMatch", () => {
   it("says why each route before the one taken was passed over", () => {
     const routes = [
