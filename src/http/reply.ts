@@ -51,7 +51,7 @@ const PROBLEM = "application/problem+json";
 
 /**
  * The error that stands for a masked answer (RFC 9457). The phrase carries kind and reason, because clients put the phrase and not
- * the body into their exception; the body carries the reason whole. Lone surrogates stay readable as `\uXXXX`.
+ * the body into their exception; the body carries all of the verdict's reason. Lone surrogates stay readable as `\uXXXX`.
  *
  * @param headers - the answer's own fields; cookies and everything else that is not about the old body are kept.
  */

@@ -5,6 +5,8 @@ import { Sightings } from "./sightings.js";
 import {
   type CustomSignal,
   KIND_MEMBERS,
+  MOST_KIND_BYTES,
+  MOST_TEXT_BYTES,
   NG_HINT,
   NO_REASON,
   planSignals,
@@ -108,13 +110,13 @@ export class AnswerScan {
     if (value === undefined) return false;
     if (signal.test === "truthy") return yield* isTruthy(reader, value);
     if (signal.test === "not-null") return !isNull(value);
-    const text = yield* readText(reader, value);
+    const text = yield* readText(reader, value, MOST_TEXT_BYTES);
     return text !== undefined && text.search(signal.test) >= 0;
   }
 
   *#kind(reader: ChunkReader, members: Members): Reading<string> {
     for (const name of KIND_MEMBERS) {
-      const kind = yield* this.#text([name], reader, members);
+      const kind = yield* this.#text([name], reader, members, MOST_KIND_BYTES);
       if (kind) return kind;
     }
     return UNSPECIFIED_KIND;
@@ -122,7 +124,7 @@ export class AnswerScan {
 
   *#reason(reader: ChunkReader, members: Members): Reading<string> {
     for (const path of REASON_PATHS) {
-      const reason = yield* this.#text(path, reader, members);
+      const reason = yield* this.#text(path, reader, members, MOST_TEXT_BYTES);
       if (reason) return reason;
     }
     return NO_REASON;
@@ -132,11 +134,12 @@ export class AnswerScan {
     [outer, inner]: readonly [string, string?],
     reader: ChunkReader,
     members: Members,
+    most: number,
   ): Reading<string | undefined> {
     const hint = outer.startsWith("_ng_") ? NG_HINT : undefined;
     let value = yield* members.find(outer, this.#sightings.first(hint));
     if (value && inner !== undefined) value = yield* findIn(reader, value, inner);
-    return value && (yield* readText(reader, value));
+    return value && (yield* readText(reader, value, most));
   }
 }
 

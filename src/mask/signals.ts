@@ -4,7 +4,7 @@ import { type Hint, hintOf } from "./sightings.js";
 export interface CustomSignal {
   /** Name of the top-level member; its value counts only when it is a JSON string. */
   readonly member: string;
-  /** Tested against the decoded text. `g` and `lastIndex` are without effect. */
+  /** Tested against the decoded text, the first 64 KiB of it. `g` and `lastIndex` are without effect. */
   readonly matches: RegExp;
 }
 
@@ -45,6 +45,12 @@ export const BUILT_IN_SIGNALS: readonly Signal[] = [
 
 /** Members whose text is the kind of a masked answer, the first non-empty one first. */
 export const KIND_MEMBERS: readonly string[] = ["failure_kind", "_ng_failure_class"];
+
+/** How much of a kind is read, in bytes of JSON. */
+export const MOST_KIND_BYTES = 1024;
+
+/** How much is read of a reason, and of a text that a route's own signal looks at: megabytes of it would stand in memory several times over. */
+export const MOST_TEXT_BYTES = 64 * 1024;
 
 /** The kind of a masked answer that names none. */
 export const UNSPECIFIED_KIND = "unspecified";

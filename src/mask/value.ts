@@ -49,10 +49,30 @@ export function* isTruthy(reader: ChunkReader, value: Value): Reading<boolean> {
   }
 }
 
-/** The text of a JSON string; `undefined` when the value is none. */
-export function* readText(reader: ChunkReader, value: Value): Reading<string | undefined> {
+/** The text of a JSON string, as much of it as its first `most` bytes hold; `undefined` when the value is none. */
+export function* readText(
+  reader: ChunkReader,
+  value: Value,
+  most: number,
+): Reading<string | undefined> {
   if (value.first !== 0x22) return undefined;
-  return decodeText((reader.view(value) ?? (yield* reader.copy(value))).toString());
+  if (value.end - value.start <= most) {
+    return decodeText((reader.view(value) ?? (yield* reader.copy(value))).toString());
+  }
+  const begin = { start: value.start, end: value.start + most };
+  return decodeBegin((yield* reader.copy(begin)).toString());
+}
+
+const LONGEST_ESCAPE = 6;
+
+/** The text that a JSON string begins with, given with its first quote and cut anywhere. */
+function decodeBegin(json: string): string | undefined {
+  const whole = json.replace(/\uFFFD$/, "");
+  for (let cut = 0; cut < LONGEST_ESCAPE; cut++) {
+    const text = decodeText(`${whole.slice(0, whole.length - cut)}"`);
+    if (text !== undefined) return text;
+  }
+  return undefined;
 }
 
 /** The text that a JSON string stands for, given with its quotes; `undefined` when it is not valid. */

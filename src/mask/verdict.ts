@@ -12,9 +12,9 @@ export type Verdict =
       readonly signal: string;
       /** All signals that hold: the built-in ones in their order, then a route's own. */
       readonly signals: readonly string[];
-      /** The server's name for the failure, as it wrote it, else `unspecified`. */
+      /** The server's name for the failure, as it wrote it (the first KiB), else `unspecified`. */
       readonly kind: string;
-      /** The server's words, whole and as it wrote them, else a plain sentence. */
+      /** The server's words, as it wrote them (the first 64 KiB), else a plain sentence. */
       readonly reason: string;
     }
   | { readonly verdict: "scored" }

@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { AnswerScan, detectMask } from "../../../src/mask/verdict.js";
+import { cut, drive } from "./drive.js";
+
+const KIB = 1024;
+
+/** A JSON string of some kibibytes in which any character, written plainly or as an escape, may stand where it is cut. */
+const longText = fc
+  .tuple(
+    fc.nat({ max: 12 }),
+    fc.array(
+      fc.constantFrom("a", "é", "€", "😀", "\\n", "\\\\", '\\"', "\\u00e9", "\\ud83d\\ude00"),
+      {
+        minLength: 1,
+        maxLength: 9,
+      },
+    ),
+  )
+  .map(([shift, parts]) => `"${"x".repeat(shift)}${parts.join("").repeat(70 * KIB)}"`);
+
+function reasonOf(answer: string): { readonly kind: string; readonly reason: string } {
+  const chunks = cut(Buffer.from(answer), 64 * KIB);
+  const scan = new AnswerScan();
+  for (const chunk of chunks) scan.push(chunk);
+  const { result } = drive(scan.judge(), chunks);
+  if (result.verdict !== "masked") throw new Error(result.verdict);
+  return result;
+}
+
+describe("kind and reason of a masked answer", () => {
+  it("are the beginning of what the server wrote, as much as fits into 1 KiB and 64 KiB of JSON", () => {
+    fc.assert(
+      fc.property(longText, (json) => {
+        const text = JSON.parse(json) as string;
+        const { kind, reason } = reasonOf(
+          `{"mask_sample":true,"failure_kind":${json},"failure_reason":${json}}`,
+        );
+        for (const [said, most] of [
+          [kind, KIB],
+          [reason, 64 * KIB],
+        ] as const) {
+          expect(text.startsWith(said)).toBe(true);
+          // What an escape takes at the most, for each of its characters.
+          expect(said.length * 6).toBeGreaterThan(most - 16);
+          expect(Buffer.byteLength(said)).toBeLessThan(most);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("are whole up to there", () => {
+    const reason = "r".repeat(64 * KIB - 2);
+    const kind = "k".repeat(KIB - 2);
+    const answer = JSON.stringify({ mask_sample: 1, failure_kind: kind, failure_reason: reason });
+    expect(detectMask(Buffer.from(answer))).toMatchObject({ kind, reason });
+  });
+});
+
+describe("a signal of a route", () => {
+  it("looks at the first 64 KiB of a text", () => {
+    const signals = [{ member: "note", matches: /lost$/ }];
+    const verdict = (note: string): string => {
+      const chunks = [Buffer.from(JSON.stringify({ note }))];
+      const scan = new AnswerScan({ signals });
+      scan.push(chunks[0]!);
+      return drive(scan.judge(), chunks).result.verdict;
+    };
+    expect(verdict(`${"x".repeat(65_000)} lost`)).toBe("masked");
+    expect(verdict(`${"x".repeat(66_000)} lost`)).toBe("scored");
+  });
+});
