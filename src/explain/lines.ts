@@ -18,7 +18,7 @@ function verdictLines({ verdict, places, bytes }: Explanation): string[] {
   if (verdict.verdict === "unknown") {
     const why =
       verdict.why === "not-utf-8"
-        ? "text in UTF-16 or UTF-32, which nobody could check"
+        ? "text in UTF-16, UTF-32 or EBCDIC, which nobody could check"
         : "no JSON object";
     return [`unknown: ${why}`];
   }

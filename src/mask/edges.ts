@@ -1,3 +1,4 @@
+import { EbcdicStart } from "./ebcdic.js";
 import { isSpace } from "./space.js";
 
 /** What aiohttp takes off both ends before it reads JSON: Python's `bytes.strip` (`ClientResponse.json`, 3.14.5). */
@@ -18,6 +19,7 @@ export class Edges {
   #last: number | undefined;
   #end = 0;
   readonly #head: number[] = [];
+  readonly #ebcdic = new EbcdicStart();
 
   /** Offset after the last byte that is no white space; 0 when there is none. */
   get end(): number {
@@ -29,6 +31,7 @@ export class Edges {
     for (let at = 0; this.#head.length < 4 && at < chunk.length; at++) {
       this.#head.push(chunk[at] as number);
     }
+    this.#ebcdic.push(chunk);
     if (this.#first === undefined) this.#findFirst(chunk);
     for (let at = chunk.length - 1; at >= 0; at--) {
       const byte = chunk[at] as number;
@@ -42,12 +45,13 @@ export class Edges {
 
   /**
    * `object` when the answer begins with `{` and ends with `}`, white space and a UTF-8 byte order
-   * mark aside. `not-utf-8` when Python's `json.detect_encoding` would take it for UTF-16 or UTF-32.
+   * mark aside. `not-utf-8` when Python's `json.detect_encoding` would take it for UTF-16 or UTF-32,
+   * or when it begins as an object does in EBCDIC.
    */
   shape(): "object" | "not-an-object" | "not-utf-8" {
     const [one, two] = this.#head;
     const utf16Mark = (one === 0xfe && two === 0xff) || (one === 0xff && two === 0xfe);
-    if (utf16Mark || this.#head.includes(0)) return "not-utf-8";
+    if (utf16Mark || this.#head.includes(0) || this.#ebcdic.found) return "not-utf-8";
     return this.#first === 0x7b && this.#last === 0x7d ? "object" : "not-an-object";
   }
 

@@ -65,7 +65,7 @@ export async function judgeHeld(
     if (verdict.verdict === "unknown" && verdict.why === "not-utf-8") {
       throw new ProxyError(
         "ANSWER_UNREADABLE",
-        "the answer is JSON in UTF-16 or UTF-32, which maskgate does not read",
+        "the answer is JSON in UTF-16, UTF-32 or EBCDIC, which maskgate does not read",
       );
     }
     const { task, session } = await idsOf(exchange, verdict, held.rawHeaders, chunks, scan);

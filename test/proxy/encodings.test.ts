@@ -227,6 +227,41 @@ describe("an answer that is masked as it stands, and no object unpacked", () => 
   });
 });
 
+// {"reward":0,"mask_sample":true} in code page 037, which requests (2.34.2) guesses where no charset is given.
+const EBCDIC = Buffer.from("c07f9985a68199847f7af06b7f9481a2926da281949793857f7aa399a485d0", "hex");
+
+describe("an answer in EBCDIC", () => {
+  const bytes = answer(EBCDIC, { headers: [["Content-Type", "application/octet-stream"]] });
+
+  it("is 502 for a strict client", async () => {
+    const { reply } = await through(bytes);
+    expect(reply.status).toBe(502);
+    expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["uninspectable"]);
+  });
+
+  it("passes on a passthrough route", async () => {
+    const { reply } = await through(bytes, verify(), { maskedAsError: false });
+    expect(reply.body.equals(EBCDIC)).toBe(true);
+  });
+});
+
+it.each([
+  ["nothing", ""],
+  ["an array", "[1]"],
+  ["a number", "1"],
+  ["text of JSON", '"é"'],
+  ["HTML", "<html>é</html>"],
+  ["text that begins with é", "été"],
+  ["text behind a byte order mark", "\ufefftext"],
+  ["text in Latin-1", Buffer.from("\xe9t\xe9", "latin1")],
+  ["the bytes of a picture", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a])],
+])("an answer that is no object passes on a strict route: %s", async (_, body) => {
+  const bytes = answer(body, { headers: [["Content-Type", "application/octet-stream"]] });
+  const { reply } = await through(bytes);
+  expect(reply.status).toBe(200);
+  expect(reply.body.equals(Buffer.from(body as string))).toBe(true);
+});
+
 const offered = async (value: string, maskedAsError: boolean): Promise<string[]> => {
   const { upstream } = await through(answer(SCORED), verify([["Accept-Encoding", value]]), {
     maskedAsError,

@@ -362,6 +362,49 @@ describe("what is no object at all", () => {
     },
   );
 
+  const brace = { 37: 0xc0, 273: 0x43, 1026: 0x48 };
+  const quote = { 37: 0x7f, 273: 0x7f, 1026: 0xfc };
+  const pages = [37, 273, 1026] as const;
+
+  it.each(pages)(
+    "an object in EBCDIC, code page %i, is not UTF-8, though requests reads it",
+    (page) => {
+      for (const [before, between] of [
+        [[], []],
+        [[0x40, 0x25, 0x0d, 0x05], []],
+        [[0x40], [0x25, 0x40, 0x40]],
+      ] as const) {
+        const body = Buffer.from([...before, brace[page], ...between, quote[page], 0x94, 0x81]);
+        expect(detectMask(body)).toEqual(unknown("not-utf-8"));
+        expect(judge(cut(body, 1))).toEqual(unknown("not-utf-8"));
+      }
+    },
+  );
+
+  it.each([
+    ...'@@{ @% % Hello Cello C H @ éa ñ ½ 日本 Çà [1] 12 "x"'.split(" "),
+    "C\u00fc",
+    "Hi\n\u007f",
+    "%PDF-1.7",
+    "<html>é</html>",
+  ])("text that is no object and no EBCDIC stays unjudged: %j", (text) => {
+    expect(detect(text)).toEqual(unknown("not-an-object"));
+    expect(judge(cut(Buffer.from(text), 1))).toEqual(unknown("not-an-object"));
+  });
+
+  it("the first bytes of pictures and of other charsets are no EBCDIC", () => {
+    for (const bytes of [
+      [0x89, 0x50, 0x4e, 0x47],
+      [0xff, 0xd8, 0xff, 0xe0],
+      [0xc0, 0x20, 0x6c, 0x61],
+      [0xe9, 0x74, 0xe9],
+      [0x1f, 0x8b, 0x08],
+      [0xc0],
+    ]) {
+      expect(detectMask(Buffer.from(bytes))).toEqual(unknown("not-an-object"));
+    }
+  });
+
   it("a NUL after the first four bytes is only a wrong byte", () => {
     expect(detect('{"a"\0:1}')).toEqual({ verdict: "scored" });
   });
