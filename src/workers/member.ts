@@ -2,6 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import { setTimeout as after } from "node:timers/promises";
 import { ProxyError } from "../errors.js";
+import { closeUnacknowledged } from "./hand-over.js";
 import type { Load, NumberedOrder, Order, Report, Word } from "./messages.js";
 
 interface Asked {
@@ -24,6 +25,7 @@ export class Member {
   constructor(slot: number, onReport: (report: Report) => void) {
     this.slot = slot;
     this.#worker = cluster.fork();
+    closeUnacknowledged(this.#worker);
     let isUp = (): void => undefined;
     this.#up = new Promise((resolve) => {
       isUp = resolve;

@@ -58,6 +58,23 @@ describe("a worker that is killed", () => {
     expect((await scrape(crew)).get("maskgate_requests_in_flight")).toBe(0);
   });
 
+  it("breaks off the connection that it has not taken yet", async () => {
+    const crew = await startCrew(yaml(await startMasked()));
+    const [frozen] = workersOf(crew.pid);
+    process.kill(frozen!, "SIGSTOP");
+    const clients = await Promise.all([openClient(crew.url), openClient(crew.url)]);
+    for (const client of clients) client.write(verify());
+    const left = await Promise.race(
+      clients.map(async (client, index): Promise<RawClient> => {
+        expect((await client.reply("POST")).status).toBe(503);
+        return clients[1 - index]!;
+      }),
+    );
+    process.kill(frozen!, "SIGKILL");
+    await left.incoming.ended;
+    expect(left.incoming.length).toBe(0);
+  });
+
   it("is replaced by one that listens where it did and by the routes of now", async () => {
     const upstream = await startMasked();
     const crew = await startCrew(yaml(upstream, "[{port: 0}, {port: 0}]"));
