@@ -6,12 +6,17 @@ import type { Status } from "../observe/status.js";
  *
  * @throws an error whose message is a sentence for the user.
  */
-export async function askStatus(client: Client, url: string, token: string): Promise<Status> {
+export async function askStatus(
+  client: Client,
+  url: string,
+  token: string,
+  signal?: AbortSignal,
+): Promise<Status> {
   const headers = token === "" ? {} : { authorization: `Bearer ${token}` };
   let text: string;
   let statusCode: number;
   try {
-    const answer = await client.request({ method: "GET", path: "/status", headers });
+    const answer = await client.request({ method: "GET", path: "/status", headers, signal });
     ({ statusCode } = answer);
     text = await answer.body.text();
   } catch (error) {

@@ -53,7 +53,8 @@ async function top(url: string, { once }: TopFlags): Promise<void> {
     connect: { timeout: PATIENCE_MS },
   });
   const token = process.env["MASKGATE_ADMIN_TOKEN"] ?? "";
-  const ask = async (): Promise<Status> => askStatus(client, url, token);
+  const ask = async (signal?: AbortSignal): Promise<Status> =>
+    askStatus(client, url, token, signal);
   try {
     const first = await ask();
     if (once || !process.stdout.isTTY) process.stdout.write(plain(first));
@@ -69,11 +70,12 @@ function plain(status: Status): string {
 }
 
 /** Shows it anew every second, until a key, SIGINT, SIGTERM or the end of the terminal ends it. */
-async function follow(ask: () => Promise<Status>, first: Status): Promise<void> {
+async function follow(ask: (signal: AbortSignal) => Promise<Status>, first: Status): Promise<void> {
   const { stdout } = process;
   const ended = new AbortController();
+  const { signal } = ended;
   const end = (): void => ended.abort();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, end);
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, end);
   stdout.once("error", end);
   const releaseKeys = takeKeys(end);
   stdout.write(ENTER);
@@ -81,12 +83,12 @@ async function follow(ask: () => Promise<Status>, first: Status): Promise<void> 
   let lost: Lost | undefined;
   let heard = new Date();
   try {
-    while (!ended.signal.aborted) {
+    while (!signal.aborted) {
       stdout.write(screen(status, lost));
-      await after(EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined);
-      if (ended.signal.aborted) return;
+      await after(EVERY_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
       try {
-        status = await ask();
+        status = await ask(signal);
         heard = new Date();
         lost = undefined;
       } catch (error) {

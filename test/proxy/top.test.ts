@@ -2,8 +2,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { ask } from "../helpers/admin.js";
 import { runCli, startCli } from "../helpers/cli.js";
 import { closeLater } from "../helpers/closing.js";
+import { deferred } from "../helpers/deferred.js";
+import { startHttpUpstream } from "../helpers/http-upstream.js";
 import { answer, MASKED, verify } from "../helpers/messages.js";
 import { startConfigured } from "../helpers/proxy.js";
 import { rawRequest } from "../helpers/raw-client.js";
@@ -113,6 +116,28 @@ describe.skipIf(spawnSync("script", ["--version"]).status !== 0)("maskgate top",
     const all = await terminal.ended;
     expect(all).not.toMatch(/xyz|\^Z/);
     expect(all.endsWith(LEFT)).toBe(true);
+  });
+
+  it("leaves its screen also while an answer never comes to its end", async () => {
+    const proxy = await startConfigured("http://127.0.0.1:9", "admin: {port: 0}\nroutes: []");
+    const { text } = await ask(proxy, "/status");
+    const endless = deferred();
+    let isWhole = true;
+    const { url } = await startHttpUpstream((_, reply) => {
+      if (isWhole) {
+        reply.end(text);
+        return;
+      }
+      const drops = setInterval(() => reply.write(" "), 500);
+      reply.once("close", () => clearInterval(drops));
+      endless.resolve();
+    });
+    const terminal = openTerminal(url, 80, 24);
+    await terminal.shows("q: quit");
+    isWhole = false;
+    await endless.promise;
+    terminal.type("q");
+    expect((await terminal.ended).endsWith(LEFT)).toBe(true);
   });
 
   it("says since when there is no connection, in lines that fit", async () => {
