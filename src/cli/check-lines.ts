@@ -1,6 +1,7 @@
 import type { Config, Listen } from "../config/config.js";
 import type { Loaded } from "../config/load.js";
 import { plainRoute } from "../config/plain.js";
+import { printable } from "../printable.js";
 import type { Route } from "../route/route.js";
 import { doubtsAbout } from "./doubts.js";
 import type { Probe } from "./probe.js";
@@ -13,7 +14,7 @@ export interface Checked {
   readonly sample: Sample | undefined;
 }
 
-/** The findings of `check` for people, a line each. */
+/** The findings of `check` for people, a line each, fit for a terminal. */
 export function checkLines({ loaded, upstream, sample }: Checked): string[] {
   const { config, sources } = loaded;
   const rows = VALUES.map((key) => [key, valueText(config, key), `(${sources[key]})`] as const);
@@ -32,7 +33,7 @@ export function checkLines({ loaded, upstream, sample }: Checked): string[] {
     "upstream",
     ...probeLines(loaded, upstream).map((line) => `  ${line}`),
     ...(sample === undefined ? [] : ["", ...sampleLines(sample)]),
-  ];
+  ].map(printable);
 }
 
 const VALUES = [

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { ProxyError } from "../errors.js";
+import { printableLines } from "../printable.js";
 import { version } from "../version.js";
 
 /** Exit code for bad usage and bad configuration. */
@@ -44,11 +45,15 @@ export async function main(argv: readonly string[]): Promise<void> {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
   if (error instanceof ProxyError && /^(CONFIG|LISTEN)_/.test(error.code)) {
-    process.stderr.write(`maskgate: ${error.message}\n`);
+    say(error.message);
     return USAGE;
   }
-  process.stderr.write(`maskgate: ${error instanceof Error ? error.message : String(error)}\n`);
+  say(error instanceof Error ? error.message : String(error));
   return 1;
+}
+
+function say(text: string): void {
+  process.stderr.write(`maskgate: ${printableLines(text)}\n`);
 }
 
 await main(process.argv);

@@ -1,14 +1,15 @@
+import { printable } from "../printable.js";
 import type { Explanation, MadeReply, RouteEffect } from "./explain.js";
 
 const SHOWN_BODY = 2000;
 
-/** The explanation for people, a line each. */
+/** The explanation for people, a line each, fit for a terminal. */
 export function explanationLines(explanation: Explanation): string[] {
   const { routes } = explanation;
   return [
     ...verdictLines(explanation),
     ...routes.flatMap((effect) => ["", ...effectLines(effect)]),
-  ];
+  ].map(printable);
 }
 
 function verdictLines({ verdict, places, bytes }: Explanation): string[] {

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { pino, type DestinationStream, type Logger } from "pino";
 import type { PinoPretty } from "pino-pretty";
 import type { LogLevel } from "../config/config.js";
+import { printableLines } from "../printable.js";
 
 /** Every event that maskgate logs. Ids, counts, sizes and times go with them; never bodies, cookies or tokens. */
 export type LogEvent =
@@ -80,15 +81,7 @@ export interface LogOptions {
 
 /** A logger without process id and host name in each line; its levels are words, which is what log collectors read, and its times ISO 8601. */
 export function createLogger({ level, readable, destination }: LogOptions): Logger {
-  const stream = readable
-    ? loadPretty()({
-        destination,
-        colorize: true,
-        translateTime: "HH:MM:ss",
-        ignore: "event",
-        sync: true,
-      })
-    : destination;
+  const stream = readable ? forTerminal(destination) : destination;
   return pino(
     {
       level,
@@ -98,6 +91,19 @@ export function createLogger({ level, readable, destination }: LogOptions): Logg
     },
     stream,
   );
+}
+
+/** What clients and servers wrote comes raw in a line's JSON, but for the first controls: those are escaped in fields, and pino-pretty unescapes the message. */
+function forTerminal(destination: DestinationStream): DestinationStream {
+  const pretty = loadPretty()({
+    destination,
+    colorize: true,
+    translateTime: "HH:MM:ss",
+    ignore: "event",
+    messageFormat: (fields, key) => printableLines(String(fields[key])),
+    sync: true,
+  });
+  return { write: (line) => void pretty.write(printableLines(line)) };
 }
 
 /** Loaded only for a terminal: a service starts sooner without it. */

@@ -1,3 +1,4 @@
+import { printable } from "../printable.js";
 import type { RecentRecord } from "./recent.js";
 import type { RouteStatus, Status } from "./status.js";
 
@@ -163,9 +164,4 @@ function percent(share: number): string {
 
 function mebibytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MiB`;
-}
-
-/** A terminal would take control characters for commands. */
-function printable(text: string): string {
-  return text.replace(/\p{C}/gu, "?");
 }

@@ -1,3 +1,4 @@
+import { printable } from "../printable.js";
 import type { Plan, Source, Step } from "./plan.js";
 
 const MOST_CAUSES = 20;
@@ -59,11 +60,11 @@ function causes({ maskedBy, masked }: Plan): string[] {
     "",
     `${"masked, by signal and kind".padEnd(NAME_WIDTH + 6)}${cells(["rollouts", "of masked", "tasks"])}`,
     ...signals.flatMap((signal) => [
-      `  ${printable(signal)}`,
+      `  ${narrow(signal)}`,
       ...shown
         .filter((cause) => cause.signal === signal)
         .map(({ kind, rollouts, groups, translated }) => {
-          const name = `    ${printable(kind).padEnd(NAME_WIDTH)}${translated ? "  " : " -"}`;
+          const name = `    ${narrow(kind).padEnd(NAME_WIDTH)}${translated ? "  " : " -"}`;
           return `${name}${cells([whole(rollouts), percent(rollouts, masked), whole(groups)])}`;
         }),
     ]),
@@ -93,9 +94,7 @@ function steps(plan: Plan, { salt, percentage, by, route }: Source): string[] {
   const now = percentage === undefined ? "" : `, now at ${percentage} % (<)`;
   return [
     "",
-    ...wrap(
-      `a strict route, step by step (route ${printable(route)}, salt ${printable(salt)}${now})`,
-    ),
+    ...wrap(`a strict route, step by step (route ${narrow(route)}, salt ${narrow(salt)}${now})`),
     `  ${"".padEnd(12)}${columns(["", "tasks", "groups", "mean", "mean of"])}`,
     `  ${"ramp".padEnd(12)}${columns(["errors", "touched", "under 2", "reward", "groups"])}`,
     ...plan.steps.map(column),
@@ -123,13 +122,13 @@ function damage({ damaged, damage: first }: Source): string[] {
   return [
     "",
     damaged > first.length ? `damaged, the first ${first.length} of ${whole(damaged)}` : "damaged",
-    ...first.map(({ file, line, why }) => `  ${place(file, line)}  ${plain(why)}`),
+    ...first.map(({ file, line, why }) => `  ${place(file, line)}  ${printable(why)}`),
   ];
 }
 
 /** `file:line`, fit to be printed. */
 function place(file: string, line: number | undefined): string {
-  return line === undefined ? plain(file) : `${plain(file)}:${line}`;
+  return line === undefined ? printable(file) : `${printable(file)}:${line}`;
 }
 
 function files(names: readonly string[]): string {
@@ -144,14 +143,9 @@ function columns(texts: readonly string[]): string {
   return texts.map((text) => text.padStart(12)).join("");
 }
 
-/** Text of a server or a user, without what would move the cursor. */
-function plain(text: string): string {
-  return text.replaceAll(/\p{C}/gu, "?");
-}
-
-/** The same, no wider than its column. */
-function printable(text: string): string {
-  const shown = plain(text);
+/** Text of a server or a user, no wider than its column. */
+function narrow(text: string): string {
+  const shown = printable(text);
   return shown.length > NAME_WIDTH ? `${shown.slice(0, NAME_WIDTH - 1)}…` : shown;
 }
 

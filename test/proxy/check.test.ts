@@ -89,6 +89,15 @@ describe("maskgate check", () => {
     });
   });
 
+  it("prints nothing of the server's that a terminal obeys", async () => {
+    const { url } = await startUpstream(
+      "HTTP/1.1 200 OK\r\nServer: \u009b2Jx\r\nContent-Length: 0\r\n\r\n",
+    );
+    const { stdout } = await runCli(["check", url]);
+    expect(stdout).toContain("(server: ");
+    expect(stdout).not.toContain("\u009b");
+  });
+
   it("ends with 1 when the upstream does not answer, and says so", async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const { code, stdout } = await runCli(["check", url]);

@@ -146,3 +146,26 @@ describe("a recorded exchange", () => {
     expect(routes[0]?.because).toMatch(/no verify request/);
   });
 });
+
+describe("the lines of an explanation", () => {
+  it("hold nothing of an answer that a terminal obeys", () => {
+    const evil = "k\u009b31m\u202e\u2028\u007f";
+    const body = {
+      reward: 0,
+      mask_sample: evil,
+      failure_kind: `\u001b[2J${evil}`,
+      failure_reason: evil,
+    };
+    const head = `HTTP/1.1 200 OK\r\nx-evil: \u009b2J\r\n\r\n`;
+    for (const translation of ["error", "null"]) {
+      const lines = explanationLines(
+        explained(
+          `${head}${JSON.stringify(body)}`,
+          `{name: r, mode: strict, translation: ${translation}}`,
+        ),
+      );
+      expect(lines.join("")).toContain("31m");
+      expect(lines.join("")).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+    }
+  });
+});

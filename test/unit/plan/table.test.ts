@@ -14,7 +14,7 @@ const plan: Plan = {
   maskedBy: [
     {
       signal: "instance_config.mask_sample",
-      kind: `\u001B[2J${"long ".repeat(30)}`,
+      kind: `\u001B[2J\u2028${"long ".repeat(30)}`,
       translated: true,
       rollouts: 999_999,
       groups: 399_999,
@@ -59,6 +59,10 @@ describe("planLines", () => {
     expect(text).toContain("damaged, the first 2 of 12");
     expect(text).toContain("a.jsonl:7  not JSON, or cut short");
     expect(text).toContain("b.jsonl  the rest cannot be unpacked");
+  });
+
+  it("holds nothing of an answer that a terminal obeys", () => {
+    expect(planLines(plan, source).join("")).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
   });
 
   it("marks the percentage that the configuration is at and the kinds it leaves alone", () => {
