@@ -29,6 +29,7 @@ export type LogEvent =
   | "many_workers"
   | "worker_started"
   | "worker_ended"
+  | "worker_stuck"
   | "workers_failing"
   | "mask_storm"
   | "mask_storm_over"

@@ -83,9 +83,15 @@ export class Crew {
     return done;
   }
 
-  /** Has each of them carry out an order. @throws {ProxyError} with what the first of them failed with, once all are done. */
+  /**
+   * Has each of them carry out an order; one that does not for long is killed, and so replaced.
+   *
+   * @throws {ProxyError} with what the first of them failed with, once all are done.
+   */
   async askAll(order: Order): Promise<unknown[]> {
-    const asked = await Promise.allSettled([...this.#members].map(async (m) => m.ask(order)));
+    const asked = await Promise.allSettled(
+      [...this.#members].map(async (member) => this.#askOrKill(member, order)),
+    );
     return asked.map((result) => {
       if (result.status === "rejected") throw result.reason;
       return result.value;
@@ -103,7 +109,7 @@ export class Crew {
   async drain(): Promise<void> {
     this.#ending.abort();
     await this.inTurn(async () => undefined);
-    await this.askAll({ type: "drain" });
+    await Promise.all([...this.#members].map(async (member) => member.ask({ type: "drain" })));
   }
 
   /** Ends all of them at once. */
@@ -119,6 +125,20 @@ export class Crew {
         await member.ended;
       }),
     );
+  }
+
+  async #askOrKill(member: Member, order: Order): Promise<unknown> {
+    const { slot, pid } = member;
+    const tooLate = setTimeout(() => {
+      const says = `worker ${slot} has not answered for ${LAST_PATIENCE_MS / 1000} s and is killed`;
+      logEvent(this.#parts.log, "error", "worker_stuck", { worker: slot, pid }, says);
+      member.kill();
+    }, LAST_PATIENCE_MS);
+    try {
+      return await member.ask(order);
+    } finally {
+      clearTimeout(tooLate);
+    }
   }
 
   async #startOne(slot: number): Promise<Member> {

@@ -92,8 +92,8 @@ export async function openCrewGate(
       throw error;
     }
     live = liveOf(next);
-    const [urls] = (await crew.askAll({ type: "apply" })) as (readonly string[] | undefined)[];
-    crew.urls = urls ?? [];
+    const answers = (await crew.askAll({ type: "apply" })) as (readonly string[] | undefined)[];
+    crew.urls = answers.find((urls) => urls !== undefined) ?? [];
   };
   return {
     get url() {

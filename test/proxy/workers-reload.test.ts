@@ -11,7 +11,7 @@ import { startHttpUpstream } from "../helpers/http-upstream.js";
 import { MASKED } from "../helpers/messages.js";
 import { pem, tlsFile } from "../helpers/tls.js";
 import { freePort } from "../helpers/upstream.js";
-import { startCrew, verifyAnew } from "../helpers/workers.js";
+import { startCrew, verifyAnew, workersOf } from "../helpers/workers.js";
 
 const REST = "\nworkers: 2\nadmin: {port: 0}\n";
 
@@ -61,6 +61,18 @@ routes: [{name: s, mode: strict, match: {header: {accept: {matches: ".*"}}}, sta
     );
     expect(crew.logged("config_applied")).toHaveLength(7);
     expect((await askStatus(crew)).routes.map(({ name }) => name)).toEqual(["s", "r"]);
+  });
+
+  it("does not wait for a worker that hangs, which is told of and replaced", async () => {
+    const text = `upstream: ${(await startMasked()).url}\nlisten: {port: 0}\nroutes: [{name: s, mode: strict, status: 500}]`;
+    const crew = await startCrew(text);
+    const [pid] = workersOf(crew.pid);
+    process.kill(pid!, "SIGSTOP");
+    await crew.change(text.replace("500", "510") + REST, "config_applied");
+    expect(crew.logged("worker_stuck")).toMatchObject([{ level: "error", worker: 1, pid }]);
+    await crew.nth("worker_started", 1);
+    expect(await statuses(crew.url)).toEqual(six(510));
+    expect(crew.logged("worker_ended")).toMatchObject([{ pid, how: "SIGKILL" }]);
   });
 
   it("of the number of workers needs a restart", async () => {
