@@ -49,6 +49,16 @@ describe.each([
     },
   );
 
+  it.each([
+    ["DEL", "a\x7fb"],
+    ["a value on two lines", "a\r\n b"],
+  ])("a field with %s is 502", async (_name, value) => {
+    const bytes = answer(body, { headers: [["X-Odd", value]] });
+    const { reply } = await through(bytes, verify(), { maskedAsError });
+    expect(reply.status).toBe(502);
+    expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["upstream-error"]);
+  });
+
   it("a status phrase with odd bytes is whole or 502", async () => {
     for (const reason of ["\x01", "caf\xe9", "a\tb"]) {
       const { reply } = await through(answer(body, { reason }), verify(), { maskedAsError });

@@ -57,6 +57,7 @@ describe.each([true, false])("with strict mode %s", (maskedAsError) => {
     const [received] = upstream.requests;
     expect(received?.body.toString()).toBe(BODY);
     expect(valuesOf(received?.fields ?? [], "x-t")).toEqual([]);
+    expect(received?.trailers).toEqual([]);
     expect(valuesOf(received?.fields ?? [], "cookie")).toEqual([]);
     expect(valuesOf(received?.fields ?? [], "host")).toEqual(["gym.example:8123"]);
   });
@@ -161,6 +162,7 @@ describe.each([true, false])("with strict mode %s", (maskedAsError) => {
     const { reply } = await through(bytes, verify(), { maskedAsError });
     expect(reply.status).toBe(200);
     expect(reply.text).toBe(SCORED);
+    expect(reply.interims).toEqual([]);
     expect(endToEnd(reply.fields).map(([name]) => name)).toEqual([
       "content-type",
       "content-length",
@@ -182,6 +184,7 @@ describe.each([true, false])("with strict mode %s", (maskedAsError) => {
     const { reply } = await through(bytes, verify(), { maskedAsError });
     expect(reply.text).toBe(SCORED);
     expect(endToEnd(reply.fields).map(([name]) => name)).toEqual(["content-type"]);
+    expect(reply.trailers).toEqual([]);
   });
 
   it("passes an answer whose body ends with its connection", async () => {
