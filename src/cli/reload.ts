@@ -41,6 +41,8 @@ export function reloadOnChange(
   };
   const unwatch = file === undefined ? undefined : watchConfig(file, reload, tellMissing);
   return () => {
+    // A SIGHUP that nobody listens to would end the process before what is in flight has finished.
+    process.on("SIGHUP", () => undefined);
     process.off("SIGHUP", reload);
     unwatch?.();
   };

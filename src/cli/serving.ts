@@ -53,6 +53,8 @@ export async function startServing(
   { log, flush }: ProcessLog,
 ): Promise<Serving> {
   const gate = await openFront(config, log, flush);
+  // Other programs reload or open their log anew at it; unheard, it would end this one.
+  process.on("SIGUSR2", () => undefined);
   const file = configFile(input);
   const load = async (): Promise<Config> => (await loadConfig(input)).config;
   warnOfNaN(config.routes, [], log);

@@ -195,6 +195,21 @@ describe("the program, told to stop", () => {
     expect((await running.finished).code).toBe(0);
   });
 
+  it.each(["SIGHUP", "SIGUSR2"] as const)("does not end sooner because of a %s", async (signal) => {
+    const upstream = await startUpstream(() => undefined);
+    const running = startCli(serve(upstream.url, "--port", "0"));
+    const client = await openClient(stringOf((await running.event("listening"))["url"]));
+    client.write(verify());
+    const { write, whole } = await upstream.arrived();
+    await whole;
+    running.child.kill("SIGTERM");
+    await running.event("draining");
+    running.child.kill(signal);
+    write(answer(SCORED));
+    expect((await client.reply("POST")).text).toBe(SCORED);
+    expect((await running.finished).code).toBe(0);
+  });
+
   it("twice breaks off what is in flight", async () => {
     const upstream = await startUpstream(() => undefined);
     const running = startCli(serve(upstream.url, "--port", "0"));
