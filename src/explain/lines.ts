@@ -12,16 +12,18 @@ export function explanationLines(explanation: Explanation): string[] {
   ].map(printable);
 }
 
+const UNKNOWN = {
+  "not-an-object": "no JSON object",
+  "not-utf-8": "text in UTF-16, UTF-32 or EBCDIC, which nobody could check",
+  "too-long": "a text of over 64 KiB under a signal of a route, which nobody could check",
+} as const;
+
 function verdictLines({ verdict, places, bytes }: Explanation): string[] {
   if (verdict.verdict === "scored") {
     return [`scored: none of the signals holds in these ${bytes} bytes`];
   }
   if (verdict.verdict === "unknown") {
-    const why =
-      verdict.why === "not-utf-8"
-        ? "text in UTF-16, UTF-32 or EBCDIC, which nobody could check"
-        : "no JSON object";
-    return [`unknown: ${why}`];
+    return [`unknown: ${UNKNOWN[verdict.why]}`];
   }
   return [
     `masked: ${verdict.kind}`,

@@ -15,7 +15,7 @@ import {
   type SignalPlan,
   UNSPECIFIED_KIND,
 } from "./signals.js";
-import { isNull, isObject, isTruthy, readText, type Value } from "./value.js";
+import { isNull, isObject, isText, isTruthy, readText, type Value } from "./value.js";
 import type { Verdict } from "./verdict.js";
 
 const BUILT_IN_PLAN = planSignals([]);
@@ -51,11 +51,14 @@ export class AnswerScan {
     const reader = new ChunkReader(this.#offsets);
     const members = new Members(reader, this.#whole(), this.#plan.members);
     const signals: string[] = [];
+    let unread = false;
     for (const signal of this.#plan.signals) {
       const holds = yield* this.#holds(signal, reader, members);
+      if (holds === undefined) unread = true;
       if (holds && !signals.includes(signal.name)) signals.push(signal.name);
     }
     const [signal] = signals;
+    if (signal === undefined && unread) return { verdict: "unknown", why: "too-long" };
     if (signal === undefined) return { verdict: "scored" };
     const kind = yield* this.#kind(reader, members);
     const reason = yield* this.#reason(reader, members);
@@ -102,7 +105,8 @@ export class AnswerScan {
     return { start: 0, end: this.#edges.end, first: 0x7b, last: 0x7d };
   }
 
-  *#holds(signal: Signal, reader: ChunkReader, members: Members): Reading<boolean> {
+  // undefined where its text is too long to be searched.
+  *#holds(signal: Signal, reader: ChunkReader, members: Members): Reading<boolean | undefined> {
     const [outer, inner] = signal.path;
     const first = this.#sightings.first(signal.hint);
     let value = yield* members.find(outer, first);
@@ -110,6 +114,7 @@ export class AnswerScan {
     if (value === undefined) return false;
     if (signal.test === "truthy") return yield* isTruthy(reader, value);
     if (signal.test === "not-null") return !isNull(value);
+    if (isText(value) && value.end - value.start > MOST_TEXT_BYTES) return undefined;
     const text = yield* readText(reader, value, MOST_TEXT_BYTES);
     return text !== undefined && text.search(signal.test) >= 0;
   }

@@ -4,7 +4,7 @@ import { type Hint, hintOf } from "./sightings.js";
 export interface CustomSignal {
   /** Name of the top-level member; its value counts only when it is a JSON string. */
   readonly member: string;
-  /** Tested against the decoded text, the first 64 KiB of it. `g` and `lastIndex` are without effect. */
+  /** Tested against the decoded text; one of over 64 KiB leaves the verdict `unknown` where nothing else masks the answer. `g` and `lastIndex` are without effect. */
   readonly matches: RegExp;
 }
 
@@ -49,7 +49,7 @@ export const KIND_MEMBERS: readonly string[] = ["failure_kind", "_ng_failure_cla
 /** How much of a kind is read, in bytes of JSON. */
 export const MOST_KIND_BYTES = 1024;
 
-/** How much is read of a reason, and of a text that a route's own signal looks at: megabytes of it would stand in memory several times over. */
+/** How much is read of a reason, which stands in memory several times over, and how long a text may be that a route's own signal is searched for in. */
 export const MOST_TEXT_BYTES = 64 * 1024;
 
 /** The kind of a masked answer that names none. */

@@ -22,6 +22,11 @@ export function isObject({ first, last }: Value): boolean {
   return first === 0x7b && last === 0x7d;
 }
 
+/** Whether a value is a string, by its first byte. */
+export function isText({ first }: Value): boolean {
+  return first === 0x22;
+}
+
 /** Whether a value is `null`, by its first byte. */
 export function isNull({ first }: Value): boolean {
   return first === 0x6e;
@@ -55,7 +60,7 @@ export function* readText(
   value: Value,
   most: number,
 ): Reading<string | undefined> {
-  if (value.first !== 0x22) return undefined;
+  if (!isText(value)) return undefined;
   if (value.end - value.start <= most) {
     return decodeText((reader.view(value) ?? (yield* reader.copy(value))).toString());
   }

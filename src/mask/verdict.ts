@@ -18,7 +18,7 @@ export type Verdict =
       readonly reason: string;
     }
   | { readonly verdict: "scored" }
-  | { readonly verdict: "unknown"; readonly why: "not-an-object" | "not-utf-8" };
+  | { readonly verdict: "unknown"; readonly why: "not-an-object" | "not-utf-8" | "too-long" };
 
 /** The verdict on a whole body at hand, by the built-in signals. Never throws. */
 export function detectMask(body: Uint8Array): Verdict {

@@ -39,6 +39,11 @@ export interface Bounds {
   readonly maxAnswerBytes: number;
 }
 
+const UNREADABLE = {
+  "not-utf-8": "the answer is JSON in UTF-16, UTF-32 or EBCDIC, which maskgate does not read",
+  "too-long": "a text that a signal of the route looks at is longer than 64 KiB",
+} as const;
+
 /**
  * Judges a whole answer.
  *
@@ -62,11 +67,8 @@ export async function judgeHeld(
   try {
     const verdict = await drive(scan.judge(), chunks);
     if (plain !== undefined && verdict.verdict !== "masked") await expectNoMaskAsItCame(held);
-    if (verdict.verdict === "unknown" && verdict.why === "not-utf-8") {
-      throw new ProxyError(
-        "ANSWER_UNREADABLE",
-        "the answer is JSON in UTF-16, UTF-32 or EBCDIC, which maskgate does not read",
-      );
+    if (verdict.verdict === "unknown" && verdict.why !== "not-an-object") {
+      throw new ProxyError("ANSWER_UNREADABLE", UNREADABLE[verdict.why]);
     }
     const { task, session } = await idsOf(exchange, verdict, held.rawHeaders, chunks, scan);
     const { route } = exchange;

@@ -148,6 +148,13 @@ describe("a signal of the route's own", () => {
     expect((await send(more, answer(body))).reply.status).toBe(200);
   });
 
+  it("makes nobody's score of a text that is too long to be searched", async () => {
+    const body = JSON.stringify({ reward: 0, failure_reason: `${"x".repeat(70_000)} not found` });
+    const { reply } = await send(more, answer(body));
+    expect(reply.status).toBe(502);
+    expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["uninspectable"]);
+  });
+
   it("leaves the server's own signals first", async () => {
     const { reply } = await send(more, answer(maskedFor("session not found")));
     expect(JSON.parse(reply.text)).toMatchObject({ signal: "mask_sample" });

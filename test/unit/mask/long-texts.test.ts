@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AnswerScan, detectMask } from "../../../src/mask/verdict.js";
-import { cut, drive } from "./drive.js";
+import { detectMask, type Verdict } from "../../../src/mask/verdict.js";
+import { cut, judge } from "./drive.js";
 
 const KIB = 1024;
 
@@ -20,10 +20,7 @@ const longText = fc
   .map(([shift, parts]) => `"${"x".repeat(shift)}${parts.join("").repeat(70 * KIB)}"`);
 
 function reasonOf(answer: string): { readonly kind: string; readonly reason: string } {
-  const chunks = cut(Buffer.from(answer), 64 * KIB);
-  const scan = new AnswerScan();
-  for (const chunk of chunks) scan.push(chunk);
-  const { result } = drive(scan.judge(), chunks);
+  const result = judge(cut(Buffer.from(answer), 64 * KIB));
   if (result.verdict !== "masked") throw new Error(result.verdict);
   return result;
 }
@@ -58,16 +55,23 @@ describe("kind and reason of a masked answer", () => {
   });
 });
 
-describe("a signal of a route", () => {
-  it("looks at the first 64 KiB of a text", () => {
-    const signals = [{ member: "note", matches: /lost$/ }];
-    const verdict = (note: string): string => {
-      const chunks = [Buffer.from(JSON.stringify({ note }))];
-      const scan = new AnswerScan({ signals });
-      scan.push(chunks[0]!);
-      return drive(scan.judge(), chunks).result.verdict;
-    };
-    expect(verdict(`${"x".repeat(65_000)} lost`)).toBe("masked");
-    expect(verdict(`${"x".repeat(66_000)} lost`)).toBe("scored");
+describe("a text that a route's own signal looks at", () => {
+  const verdict = (answer: object): Verdict =>
+    judge([Buffer.from(JSON.stringify(answer))], [{ member: "note", matches: /lost$/ }]);
+
+  it("is searched up to 64 KiB, and nobody could check a longer one", () => {
+    expect(verdict({ note: `${"x".repeat(65_000)} lost` }).verdict).toBe("masked");
+    for (const end of ["", " lost"]) {
+      expect(verdict({ note: `${"x".repeat(66_000)}${end}` })).toEqual({
+        verdict: "unknown",
+        why: "too-long",
+      });
+    }
+  });
+
+  it("may be as long as it likes where something else masks the answer, or where it is no text", () => {
+    const note = "x".repeat(66_000);
+    expect(verdict({ note, mask_sample: true }).verdict).toBe("masked");
+    expect(verdict({ note: [note] }).verdict).toBe("scored");
   });
 });
