@@ -56,9 +56,13 @@ async function run(command: readonly string[], flags: RunFlags): Promise<void> {
     throw new ProxyError("CONFIG_INVALID", says);
   }
   const processLog = openLog(config);
-  // What there is to say of the listeners is said when they stay open.
-  await tryToListen(config, processLog.log.child({}, { level: "silent" }));
-  process.exitCode = await front(command, { input, config, upstream, processLog });
+  try {
+    // What there is to say of the listeners is said when they stay open.
+    await tryToListen(config, processLog.log.child({}, { level: "silent" }));
+    process.exitCode = await front(command, { input, config, upstream, processLog });
+  } finally {
+    processLog.end();
+  }
 }
 
 function runInput(command: readonly string[], { upstream, ...flags }: RunFlags): ConfigInput {

@@ -43,6 +43,10 @@ async function serve(upstream: string | undefined, flags: ServeFlags): Promise<v
   const { config } = await loadConfig(input);
   const processLog = openLog(config);
   const told = nextSignal();
-  const serving = await startServing(input, config, processLog);
-  await serving.stop(await told);
+  try {
+    const serving = await startServing(input, config, processLog);
+    await serving.stop(await told);
+  } finally {
+    processLog.end();
+  }
 }

@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { pino } from "pino";
 import type { Config } from "../config/config.js";
 import { configFile, type ConfigInput, loadConfig } from "../config/load.js";
 import { createLogger, logEvent, type Logger } from "../observe/log.js";
@@ -9,25 +8,33 @@ import { collectLessOften } from "./collections.js";
 import { endOnUncaught, endWith } from "./crash.js";
 import { warnOfFewDescriptors } from "./descriptors.js";
 import { warnOfDoubts } from "./doubts.js";
+import { LineStream } from "./line-stream.js";
 import { reloadOnChange } from "./reload.js";
 import { stopGate } from "./stop.js";
 import { warnOfNaN } from "./warn-nan.js";
+
+/** How long the last lines of the log may take, in milliseconds. */
+const LAST_LINES_MS = 1000;
 
 /** The log of this process, which keeps the process alive until its last line is written. */
 export interface ProcessLog {
   readonly log: Logger;
   /** Writes out the rest at once, for an end that waits for nothing; a line that is being written may then come after it. */
   flush(this: void): void;
+  /** From now on the process only waits for its last lines, and not for long: whoever reads them may have stopped. */
+  end(this: void): void;
 }
 
 /** The log on stderr: lines for people on a terminal, else JSON. */
 export function openLog({ logLevel }: Config): ProcessLog {
-  const destination = pino.destination({ dest: 2, sync: false });
-  destination.on("error", ignoreClosedPipe);
-  const log = createLogger({ level: logLevel, readable: process.stderr.isTTY, destination });
-  const flush = (): void => destination.flushSync();
+  const destination = new LineStream(2);
+  // To ask also has the pipe refuse what does not fit rather than block whoever writes.
+  const readable = process.stderr.isTTY;
+  const log = createLogger({ level: logLevel, readable, destination });
+  const flush = (): void => destination.writeOut();
   endOnUncaught(log, flush);
-  return { log, flush };
+  const end = (): void => void setTimeout(() => process.exit(), LAST_LINES_MS).unref();
+  return { log, flush, end };
 }
 
 /** A proxy, in this process or in workers. */
@@ -129,6 +136,3 @@ const MODE_SAYS = {
   observe: "masked answers are counted and logged, nothing is changed",
   passthrough: "nothing is changed",
 } as const;
-
-/** Whoever read the log has gone; serving goes on without it. */
-function ignoreClosedPipe(): void {}

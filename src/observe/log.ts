@@ -97,17 +97,16 @@ export function createLogger({ level, readable, destination }: LogOptions): Logg
 /** What clients and servers wrote comes raw in a line's JSON, but for the first controls: those are escaped in fields, and pino-pretty unescapes the message. */
 function forTerminal(destination: DestinationStream): DestinationStream {
   const pretty = loadPretty()({
-    destination,
     colorize: true,
     translateTime: "HH:MM:ss",
     ignore: "event",
     messageFormat: (fields, key) => printableLines(String(fields[key])),
-    sync: true,
   });
-  return { write: (line) => void pretty.write(printableLines(line)) };
+  return { write: (line) => destination.write(pretty(printableLines(line))) };
 }
 
 /** Loaded only for a terminal: a service starts sooner without it. */
-function loadPretty(): typeof PinoPretty {
-  return createRequire(import.meta.url)("pino-pretty") as typeof PinoPretty;
+function loadPretty(): typeof PinoPretty.prettyFactory {
+  const { prettyFactory } = createRequire(import.meta.url)("pino-pretty") as typeof PinoPretty;
+  return prettyFactory;
 }

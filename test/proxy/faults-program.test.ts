@@ -1,13 +1,15 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startCli } from "../helpers/cli.js";
 import { closeLater } from "../helpers/closing.js";
+import { eventually } from "../helpers/eventually.js";
 import { valuesOf } from "../helpers/http-bytes.js";
 import { answer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
 import { openClient, rawRequest, type RawClient, type Reply } from "../helpers/raw-client.js";
-import { startUpstream } from "../helpers/upstream.js";
+import { freePort, startUpstream } from "../helpers/upstream.js";
 
 const serve = (url: string, ...more: string[]): string[] => ["serve", url, "--port", "0", ...more];
 
@@ -52,6 +54,33 @@ describe("an error that nobody caught", () => {
       code: 1,
       lines: [expect.stringMatching(/^maskgate ends .*: 7$/), ""],
     });
+  });
+});
+
+/** Code that the process runs first: fills the pipe to whoever reads its log. */
+const FILL = `process.stderr.isTTY; for (const size of [999, 1]) try { for (;;) fs.writeSync(2, "x".repeat(size)) } catch {}`;
+
+describe.each([
+  ["on a full disk", { shell: "exec 2>/dev/full;" }, ""],
+  ["whose reader has stopped", {}, FILL],
+])("a log %s", (_, options, first) => {
+  it.each([
+    ["SIGTERM", 0],
+    ["SIGUSR2", 1],
+  ] as const)("does not keep the program from ending by %s", async (signal, code) => {
+    const bomb = `process.on("SIGUSR2", () => { throw new Error("nobody caught it") })`;
+    const script = encodeURIComponent(`import fs from "node:fs"; ${first}; ${bomb}`);
+    const port = await freePort();
+    const upstream = await startUpstream(answer(MASKED));
+    const args = ["serve", upstream.url, "--port", String(port), "--masked-as-error"];
+    const nodeArgs = ["--import", `data:text/javascript,${script}`];
+    const { child } = startCli(args, { ...options, nodeArgs });
+    child.stderr!.pause();
+    const reply = await eventually(async () => rawRequest(`http://127.0.0.1:${port}`, verify()));
+    expect(reply.status).toBe(503);
+    child.kill(signal);
+    expect(await once(child, "exit")).toEqual([code, null]);
+    child.stderr!.resume();
   });
 });
 
