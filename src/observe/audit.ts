@@ -1,10 +1,19 @@
+import { constants } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { setTimeout as after } from "node:timers/promises";
 import type { Audit as AuditOptions } from "../config/config.js";
 import { type Logger, logEvent } from "./log.js";
 import type { MaskedRecord } from "./passage.js";
 
 /** What may wait for a slow disk, in bytes; what comes on top of it is lost and counted. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+
+/** A pipe that nobody reads is tried again so often, and at the end for so long, in milliseconds. */
+const RETRY_MS = 20;
+const LAST_PATIENCE_MS = 1000;
+
+/** A pipe that takes nothing says so: a write that waited for its reader would hold up the end of the process. */
+const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NONBLOCK;
 
 /**
  * A file with one JSON line for each masked answer. Lines are written one batch after the other, beside the traffic; a disk that takes none costs
@@ -25,6 +34,7 @@ export class Audit {
   #isRegular = true;
   #lostSinceSaid = 0;
   #failing = false;
+  #givenUp = false;
 
   constructor(options: AuditOptions, log: Logger) {
     this.#options = options;
@@ -52,10 +62,20 @@ export class Audit {
     this.#writing ??= this.#drain();
   }
 
-  /** Writes what waits and closes the file. */
+  /** Writes what waits, as much of it as is taken within a second, and closes the file. */
   async close(): Promise<void> {
+    const limit = setTimeout(() => {
+      this.#givenUp = true;
+    }, LAST_PATIENCE_MS);
     await this.#writing;
+    clearTimeout(limit);
     await this.#shut();
+    const lost = this.#lostSinceSaid;
+    if (!this.#givenUp || lost === 0) return;
+    this.#lostSinceSaid = 0;
+    const { file } = this.#options;
+    const says = `${lost} masked answers were not recorded in ${file}`;
+    logEvent(this.#log, "error", "audit_failed", { file, lost }, says);
   }
 
   async #drain(): Promise<void> {
@@ -99,7 +119,7 @@ export class Audit {
       this.#file = await this.#open();
     }
     try {
-      await this.#file.appendFile(bytes);
+      await this.#writeAll(this.#file, bytes);
       this.#size += bytes.length;
     } catch (error) {
       // What a full disk took of a line would spoil the next one.
@@ -109,8 +129,21 @@ export class Audit {
     }
   }
 
+  async #writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+    let written = 0;
+    while (written < bytes.length) {
+      try {
+        written += (await file.write(bytes, written)).bytesWritten;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+        if (this.#givenUp) throw new Error("nobody reads it", { cause: error });
+        await after(RETRY_MS);
+      }
+    }
+  }
+
   async #open(): Promise<FileHandle> {
-    const file = await open(this.#options.file, "a+", 0o640);
+    const file = await open(this.#options.file, FLAGS, 0o640);
     try {
       const stats = await file.stat();
       const { size } = stats;

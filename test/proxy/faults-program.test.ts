@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -82,6 +83,29 @@ describe.each([
     expect(await once(child, "exit")).toEqual([code, null]);
     child.stderr!.resume();
   });
+});
+
+it("an audit file that is a pipe which nobody reads does not keep the program from ending", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "maskgate-test-"));
+  closeLater(() => rmSync(folder, { recursive: true }));
+  const pipe = join(folder, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const upstream = await startUpstream(
+    answer(JSON.stringify({ mask_sample: true, failure_reason: "x".repeat(1900) })),
+  );
+  const config = join(folder, "maskgate.yaml");
+  const yaml = `upstream: ${upstream.url}\nlisten: {port: 0}\naudit: {file: ${pipe}}\nroutes: [{name: s, mode: strict}]`;
+  writeFileSync(config, yaml);
+  const running = startCli(["serve", "--config", config]);
+  const url = urlOf(await running.event("listening"));
+  const replies = await Promise.all(
+    Array.from({ length: 90 }, async () => rawRequest(url, verify())),
+  );
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([503]));
+  running.child.kill("SIGTERM");
+  expect((await running.finished).code).toBe(0);
+  const failed = running.logs.filter(({ event }) => event === "audit_failed");
+  expect(failed.at(-1)?.["lost"]).toBeGreaterThan(0);
 });
 
 describe("a log whose reader has gone", () => {

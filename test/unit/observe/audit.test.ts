@@ -21,7 +21,7 @@ function auditIn(
   file: string,
   maxBytes = 1 << 20,
   keep = 2,
-): { audit: Audit; events: () => unknown[] } {
+): { audit: Audit; events: () => unknown[]; logged: () => unknown[] } {
   const lines: { event: unknown }[] = [];
   const stream = new Writable({
     write(line: Buffer, _encoding, done) {
@@ -30,7 +30,7 @@ function auditIn(
     },
   });
   const audit = new Audit({ file, maxBytes, keep }, pino(stream));
-  return { audit, events: () => lines.map(({ event }) => event) };
+  return { audit, events: () => lines.map(({ event }) => event), logged: () => lines };
 }
 
 const reasonsIn = async (file: string): Promise<unknown[]> =>
@@ -105,6 +105,19 @@ describe("an audit file", () => {
     await audit.close();
     expect(await readdir(path)).toEqual(["pipe"]);
     expect(audit.written).toBe(9);
+  });
+
+  it("that is a pipe which nobody reads is given up at the end, and what was lost is said", async () => {
+    const pipe = join(await folder(), "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const { audit, events, logged } = auditIn(pipe);
+    await audit.start();
+    for (let n = 0; n < 90; n++) audit.write(record("x".repeat(2000)));
+    await audit.close();
+    expect(audit.lost).toBeGreaterThan(0);
+    expect(audit.written + audit.lost).toBe(90);
+    expect(events()).toEqual(["audit_failed", "audit_failed"]);
+    expect(logged().at(-1)).toMatchObject({ lost: audit.lost });
   });
 
   it("on a full disk is told of once, and each line is counted", async () => {
