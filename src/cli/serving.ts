@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.js";
-import { configFile, type ConfigInput, loadConfig } from "../config/load.js";
+import { configFile, type ConfigInput, loadConfigAgain } from "../config/load.js";
 import { createLogger, logEvent, type Logger } from "../observe/log.js";
 import { type Gate, openGate } from "../proxy/gate.js";
 import { collectLessOften } from "./collections.js";
@@ -63,7 +63,7 @@ export async function startServing(
   // Other programs reload or open their log anew at it; unheard, it would end this one.
   process.on("SIGUSR2", () => undefined);
   const file = configFile(input);
-  const load = async (): Promise<Config> => (await loadConfig(input)).config;
+  const load = async (): Promise<Config> => (await loadConfigAgain(input)).config;
   warnOfNaN(config.routes, [], log);
   warnOfDoubts(config.routes, [], log);
   warnOfFewDescriptors(config.workers, log);

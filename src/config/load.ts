@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, readFile } from "node:fs/promises";
 import { ProxyError } from "../errors.js";
 import { foundText, type Problem, problemText } from "./problems.js";
 import { type ConfigInput, type Loaded, resolveConfig } from "./resolve.js";
@@ -12,13 +13,29 @@ export function configFile({ file, env }: ConfigInput): string | undefined {
 }
 
 /**
- * The configuration that flags, environment and file make together. Reads the file again at each call.
+ * The configuration that flags, environment and file make together.
  *
  * @throws {ProxyError} CONFIG_INVALID with every problem in its message, one a line, and the list of them as its cause.
  */
 export async function loadConfig(input: ConfigInput): Promise<Loaded> {
+  return load(input, readFile);
+}
+
+/**
+ * The same once more: the file must be a regular one then. A pipe, good for a start, is empty by now, and one that nobody writes to would be waited for.
+ *
+ * @throws {ProxyError} as `loadConfig` does.
+ */
+export async function loadConfigAgain(input: ConfigInput): Promise<Loaded> {
+  return load(input, readRegular);
+}
+
+type Read = (name: string) => Promise<Uint8Array>;
+
+async function load(input: ConfigInput, read: Read): Promise<Loaded> {
   const name = configFile(input);
-  const text = name === undefined ? undefined : await readText(name, input.file !== undefined);
+  const byFlag = input.file !== undefined;
+  const text = name === undefined ? undefined : await readText(name, byFlag, read);
   const result = resolveConfig(
     input,
     name === undefined || text === undefined ? undefined : { name, text },
@@ -27,9 +44,19 @@ export async function loadConfig(input: ConfigInput): Promise<Loaded> {
   return result;
 }
 
-async function readText(name: string, byFlag: boolean): Promise<string> {
+async function readRegular(name: string): Promise<Uint8Array> {
+  const file = await open(name, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(name));
+    if (!(await file.stat()).isFile()) throw new Error("not a regular file");
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+async function readText(name: string, byFlag: boolean, read: Read): Promise<string> {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await read(name));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const problem: Problem = {

@@ -1,5 +1,11 @@
-import { rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { startCli } from "../helpers/cli.js";
+import { closeLater } from "../helpers/closing.js";
 import { valuesOf } from "../helpers/http-bytes.js";
 import { answer, MASKED, request, verify } from "../helpers/messages.js";
 import { openClient, rawRequest } from "../helpers/raw-client.js";
@@ -53,6 +59,35 @@ describe("SIGHUP", () => {
     await change(head + OFF, "config_applied");
     expect(await status(url)).toBe(200);
   });
+});
+
+it("a file that becomes a pipe is refused, and a file in its place applies", async () => {
+  const upstream = await startUpstream(answer(MASKED));
+  const head = `upstream: ${upstream.url}\nlisten: {port: 0}\n`;
+  const { program, file, change, nth, url } = await startServing(head + STRICT);
+  execFileSync("mkfifo", [`${file}.pipe`]);
+  renameSync(`${file}.pipe`, file);
+  const { problems } = await nth("config_refused", 1);
+  expect(problems).toEqual([expect.stringContaining("cannot be read (not a regular file)")]);
+  expect(await status(url)).toBe(503);
+  await change(head + OFF, "config_applied", "by rename");
+  expect(await status(url)).toBe(200);
+  program.child.kill("SIGTERM");
+  expect((await program.finished).code).toBe(0);
+});
+
+it("a configuration from a pipe is good for a start, and a SIGHUP changes nothing", async () => {
+  const upstream = await startUpstream(answer(MASKED));
+  const folder = mkdtempSync(join(tmpdir(), "maskgate-test-"));
+  closeLater(() => rmSync(folder, { recursive: true }));
+  const pipe = join(folder, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const program = startCli(["serve", "--config", pipe]);
+  await writeFile(pipe, `upstream: ${upstream.url}\nlisten: {port: 0}\n${STRICT}`);
+  const url = String((await program.event("listening"))["url"]);
+  program.child.kill("SIGHUP");
+  await program.event("config_refused");
+  expect(await status(url)).toBe(503);
 });
 
 it("a refused file is reported once, with all of its problems and where they are", async () => {
