@@ -34,10 +34,20 @@ export function startRowKey(): RowKey {
  */
 export function sessionOf(answer: RawHeaders): string | undefined {
   for (const cookie of valuesOf(answer, "set-cookie")) {
-    const found = /^\s*[^=;]*___[^=;]*="?([^.;"]+)/.exec(cookie);
-    if (found !== null) return found[1];
+    const payload = payloadOf(cookie);
+    if (payload) return payload;
   }
   return undefined;
+}
+
+function payloadOf(cookie: string): string | undefined {
+  const [pair = ""] = cookie.split(";", 1);
+  const equals = pair.indexOf("=");
+  if (equals < 0 || !pair.slice(0, equals).includes("___")) return undefined;
+  return pair
+    .slice(equals + 1)
+    .replace(/^"/, "")
+    .split(/[."]/, 1)[0];
 }
 
 /** What a session is called in records: the same for the same session, and it opens nothing. */

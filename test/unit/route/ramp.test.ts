@@ -178,6 +178,13 @@ describe("sessionOf", () => {
     expect(sessionOf(later)).toBe("eyJz");
   });
 
+  it("is found in a cookie of any length and form without trying its parts against each other", () => {
+    const spaces = "\u00a0".repeat(30_000);
+    const name = `${spaces}${"_".repeat(30_000)}`;
+    expect(sessionOf(["set-cookie", name])).toBeUndefined();
+    expect(sessionOf(["set-cookie", `${name}=`, "set-cookie", `${name}="a.b"`])).toBe("a");
+  });
+
   it("finds none where there is no Gym cookie", () => {
     expect(sessionOf(["set-cookie", "a=b___c; path=/", "x", "y"])).toBeUndefined();
   });
