@@ -71,10 +71,16 @@ export function createPool(upstream: UpstreamAddress): UpstreamPool {
     const limit = Math.min(IDLE_LIMIT_MS, hintOf(socket) - HINT_MARGIN_MS);
     if (limit <= 0) return false;
     (socket as Socket).unref();
+    socket.once("data", endUnasked);
     usableUntil.set(socket, performance.now() + limit);
     return true;
   };
-  Object.assign(agent, { keepSocketAlive });
+  const reuse = agent.reuseSocket.bind(agent);
+  const reuseSocket = (socket: Duplex, request: http.ClientRequest): void => {
+    socket.off("data", endUnasked);
+    reuse(socket, request);
+  };
+  Object.assign(agent, { keepSocketAlive, reuseSocket });
 
   const hasIdle = (): boolean => {
     const now = performance.now();
@@ -98,6 +104,11 @@ export function createPool(upstream: UpstreamAddress): UpstreamPool {
       agent.destroy();
     },
   };
+}
+
+/** What comes while nothing was asked would be taken for the next answer, or part of it (RFC 9112 §9.2). */
+function endUnasked(this: Duplex): void {
+  this.destroy();
 }
 
 function hintOf(socket: Duplex & { _httpMessage?: { res?: http.IncomingMessage } }): number {

@@ -86,7 +86,7 @@ it("gives up a connection whose server announces a short life, before that life 
 });
 
 // A25's kind: what an upstream says unasked belongs to nobody.
-it("never hands bytes that came unasked to the next request", async () => {
+it("never hands bytes that came unasked to the next request, which takes another connection", async () => {
   const upstream = await startUpstream(async ({ received, whole, write }) => {
     await whole;
     write(answer(`"${received.target} ${upstream.requests.length}"`));
@@ -100,4 +100,5 @@ it("never hands bytes that came unasked to the next request", async () => {
   await flushed();
   client.write(verify());
   expect((await client.reply("POST")).text).toBe('"/verify 2"');
+  expect(upstream.requests.map(({ connection }) => connection)).toEqual([0, 1]);
 });
