@@ -1,5 +1,6 @@
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
+import type { Socket } from "node:net";
 import type { UpstreamAddress } from "../config/upstream.js";
 import { ProxyError } from "../errors.js";
 import { failureOf, wasRefused } from "../http/failure.js";
@@ -81,14 +82,15 @@ export function forward(
     current = sent;
     let connected = false;
     let passing: Pump | undefined;
-    const start = (): void => {
+    const start = (socket: Socket): void => {
       connected = true;
       transport.refusals.connected();
       if (!hasBody(outgoing.headers)) {
         sent.end();
         return;
       }
-      const body = new Pump(request, sent);
+      // Node tells the request of no room any more once its answer is whole, and the rest of the body would stay with the client.
+      const body = new Pump(request, sent, socket);
       passing = body;
       // A body may come long after its header; one that is there already leaves with it in one write.
       setImmediate(() => {
@@ -97,13 +99,17 @@ export function forward(
     };
     sent.once("socket", (socket) => {
       hearOut(socket);
+      const go = (): void => start(socket);
       if (socket.connecting)
-        socket.once(transport.upstream.secure ? "secureConnect" : "connect", start);
-      else start();
+        socket.once(transport.upstream.secure ? "secureConnect" : "connect", go);
+      else go();
     });
     if (outgoing.expectsContinue) sent.once("continue", () => handler.onContinue());
     sent.once("response", (answer) => {
       answered = answer;
+      answer.once("end", () => {
+        if (!request.complete) endWith(request.socket, sent);
+      });
       if (settle()) handler.onAnswer(answer);
       else answer.destroy();
     });
@@ -144,6 +150,14 @@ export function forward(
     clearTimeout(retryTimer);
     current?.destroy();
   };
+}
+
+/** Ends a request whose answer is there and whose body is not, when its client leaves: nothing else would. */
+function endWith(client: Socket, sent: ClientRequest): void {
+  const end = (): void => void sent.destroy();
+  if (client.destroyed) end();
+  client.once("close", end);
+  sent.once("close", () => client.off("close", end));
 }
 
 function open(transport: Transport, method: string, outgoing: Outgoing): ClientRequest {

@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import type { IncomingMessage, OutgoingMessage } from "node:http";
 
 /**
@@ -12,22 +13,30 @@ export class Pump {
   began = false;
   readonly #from: IncomingMessage;
   readonly #to: OutgoingMessage;
+  readonly #drains: EventEmitter;
   readonly #onBytes: ((bytes: number) => void) | undefined;
 
-  constructor(from: IncomingMessage, to: OutgoingMessage, onBytes?: (bytes: number) => void) {
+  /** @param drains - says when there is room again: `to`, or its socket. */
+  constructor(
+    from: IncomingMessage,
+    to: OutgoingMessage,
+    drains: EventEmitter,
+    onBytes?: (bytes: number) => void,
+  ) {
     this.#from = from;
     this.#to = to;
+    this.#drains = drains;
     this.#onBytes = onBytes;
     from.on("data", this.#take);
     from.on("end", this.#end);
-    to.on("drain", this.#resume);
+    drains.on("drain", this.#resume);
   }
 
   /** Passes nothing on any more. */
   stop(): void {
     this.#from.off("data", this.#take);
     this.#from.off("end", this.#end);
-    this.#to.off("drain", this.#resume);
+    this.#drains.off("drain", this.#resume);
   }
 
   readonly #take = (chunk: Buffer): void => {

@@ -27,7 +27,7 @@ export function relay(exchange: Exchange, answer: IncomingMessage): void {
   if (!startAsAnswered(exchange, answer, endToEnd(answer.rawHeaders))) return;
   const { reply } = exchange;
   answer.once("error", () => exchange.breakOff(cutShort()));
-  const body = new Pump(answer, reply, (bytes) => {
+  const body = new Pump(answer, reply, reply, (bytes) => {
     exchange.answerBytes += bytes;
   });
   // An event stream may stay silent after its header; a header with a body right behind it leaves in one write.

@@ -3,9 +3,11 @@ import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { closeLater } from "../helpers/closing.js";
 import { valuesOf } from "../helpers/http-bytes.js";
-import { answer, request } from "../helpers/messages.js";
+import { eventually } from "../helpers/eventually.js";
+import { answer, request, SCORED } from "../helpers/messages.js";
 import { MODES, startInMode } from "../helpers/modes.js";
 import { openClient } from "../helpers/raw-client.js";
+import { startUpstream } from "../helpers/upstream.js";
 
 const TOO_LARGE = answer('{"detail":"too large"}', {
   status: 413,
@@ -32,6 +34,44 @@ async function startHasty(): Promise<{ readonly url: string; readonly taken: () 
   if (typeof address !== "object" || address === null) throw new Error("no port");
   return { url: `http://127.0.0.1:${address.port}`, taken: () => taken };
 }
+
+const SCORED_EARLY = answer(SCORED);
+
+describe.each(MODES)("an answer before its request was read (%s)", (mode) => {
+  it.each([100, 100_000, 3_000_000])(
+    "takes nothing from an upload of %i bytes, nor from the request behind it",
+    async (size) => {
+      const seen: number[] = [];
+      const upstream = await startUpstream(async ({ whole, write }) => {
+        write(SCORED_EARLY);
+        seen.push((await whole).body.length);
+      });
+      const proxy = await startInMode(mode, upstream);
+      const client = await openClient(proxy.url);
+      const body = "x".repeat(size);
+      const upload = request("POST", "/verify", { body });
+      client.write(upload.subarray(0, upload.length - size + 50));
+      expect((await client.reply("POST")).text).toBe(SCORED);
+      client.write(upload.subarray(upload.length - size + 50));
+      client.write(request("POST", "/verify", { body: "{}" }));
+      expect((await client.reply("POST")).text).toBe(SCORED);
+      await eventually(() => expect(seen).toEqual([size, 2]));
+    },
+  );
+
+  it("ends its upstream request when its client leaves with the upload unfinished", async () => {
+    const upstream = await startUpstream(({ write }) => write(SCORED_EARLY));
+    const proxy = await startInMode(mode, upstream);
+    for (let round = 0; round < 5; round += 1) {
+      const client = await openClient(proxy.url);
+      const upload = request("POST", "/verify", { body: "x".repeat(1000) });
+      client.write(upload.subarray(0, -100));
+      await client.reply("POST");
+      client.destroy();
+    }
+    await upstream.quiet();
+  });
+});
 
 describe.each(MODES)(
   "an answer before its request was read, and a reset behind it (%s)",
