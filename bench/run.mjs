@@ -11,17 +11,34 @@ import * as processes from "./processes.mjs";
 import { tableOf } from "./table.mjs";
 import { targetsOf } from "./targets.mjs";
 
-const { values: flags } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    rounds: { type: "string" },
-    seconds: { type: "string" },
-    peers: { type: "string" },
-    cells: { type: "string" },
-    against: { type: "string" },
-    out: { type: "string" },
-  },
-});
+const USAGE =
+  "npm run bench -- [--quick] [--rounds N] [--seconds S] [--peers a,b] [--cells 2k,64k] [--against FOLDER] [--out FILE]";
+
+function flagsOf() {
+  try {
+    return parseArgs({
+      options: {
+        help: { type: "boolean", short: "h" },
+        quick: { type: "boolean", default: false },
+        rounds: { type: "string" },
+        seconds: { type: "string" },
+        peers: { type: "string" },
+        cells: { type: "string" },
+        against: { type: "string" },
+        out: { type: "string" },
+      },
+    }).values;
+  } catch (error) {
+    process.stderr.write(`bench: ${error.message}\n${USAGE}\n`);
+    process.exit(2);
+  }
+}
+
+const flags = flagsOf();
+if (flags.help) {
+  console.log(USAGE);
+  process.exit();
+}
 const rounds = Number(flags.rounds ?? (flags.quick ? 1 : 3));
 const seconds = Number(flags.seconds ?? (flags.quick ? 0.5 : 2));
 const wanted = (list, name) =>
