@@ -6,6 +6,9 @@ import type { Front } from "./serving.js";
 import { warnOfDoubts } from "./doubts.js";
 import { warnOfNaN } from "./warn-nan.js";
 
+/** When it is read once more after the start: later than the watching has begun, in milliseconds. */
+const LOOK_AGAIN_MS = 500;
+
 /** Where the configuration comes from, and the file to watch where there is one. */
 export interface ConfigSource {
   readonly file: string | undefined;
@@ -26,12 +29,12 @@ export function reloadOnChange(
 ): () => void {
   let current = started;
   let last: Promise<void> = Promise.resolve();
-  const reloadAfter = async (before: Promise<void>): Promise<void> => {
+  const reloadAfter = async (before: Promise<void>, isAsked: boolean): Promise<void> => {
     await before;
-    current = await reloadOnce(gate, source, current, log);
+    current = await reloadOnce(gate, source, current, log, isAsked);
   };
   const reload = (): void => {
-    last = reloadAfter(last);
+    last = reloadAfter(last, true);
   };
   process.on("SIGHUP", reload);
   const { file } = source;
@@ -40,7 +43,13 @@ export function reloadOnChange(
     logEvent(log, "warn", "config_missing", { file }, says);
   };
   const unwatch = file === undefined ? undefined : watchConfig(file, reload, tellMissing);
+  // A change after the first reading and before the watching would never be seen; a server may take minutes to start in between.
+  const again = setTimeout(() => {
+    if (file !== undefined) last = reloadAfter(last, false);
+  }, LOOK_AGAIN_MS);
+  again.unref();
   return () => {
+    clearTimeout(again);
     // A SIGHUP that nobody listens to would end the process before what is in flight has finished.
     process.on("SIGHUP", () => undefined);
     process.off("SIGHUP", reload);
@@ -53,10 +62,12 @@ async function reloadOnce(
   source: ConfigSource,
   current: Config,
   log: Logger,
+  isAsked: boolean,
 ): Promise<Config> {
   try {
     const next = await source.load();
     const changes = changesBetween(current, next);
+    if (changes.length === 0 && !isAsked) return current;
     const live = changes.filter((change) => !change.needsRestart);
     const later = changes.filter((change) => change.needsRestart);
     if (live.length > 0) await gate.apply(next);

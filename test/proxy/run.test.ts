@@ -113,6 +113,22 @@ describe("maskgate run", () => {
     await run.event("config_applied");
     expect((await rawRequest(url, verify())).status).toBe(503);
   });
+
+  it("applies a configuration file that was changed while the server started", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "maskgate-run-"));
+    closeLater(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "maskgate.yaml");
+    writeFileSync(file, "routes: []\n");
+    const server = gymServer("--port", String(await freePort()), "--wait");
+    const run = startRun(["--config", file], server);
+    await run.printed(/waits/);
+    writeFileSync(file, "routes: [{name: all, mode: strict}]\n");
+    const [pid] = await pids(run);
+    process.kill(pid!, "SIGUSR2");
+    const url = await urlOf(run);
+    await run.event("config_applied");
+    expect((await rawRequest(url, verify())).status).toBe(503);
+  });
 });
 
 describe("maskgate run, before anything is started, exits 2 with one sentence", () => {
