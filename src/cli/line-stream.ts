@@ -4,10 +4,14 @@ import fs from "node:fs";
 const RETRY_MS = 20;
 const PATIENCE_MS = 1000;
 
-/** Writes lines to a file descriptor, beside all else. What a full disk did not take is tried again with the next line; nobody is waited for without a limit. */
+/** How much may wait while nobody takes it, in characters. */
+const MOST_WAITING = 8 * 1024 * 1024;
+
+/** Writes lines to a file descriptor, beside all else. What a full disk did not take is tried again with the next line; nobody is waited for without a limit. What is too much to wait is left out, and a line says how much that was. */
 export class LineStream {
   readonly #fd: number;
   #waiting = "";
+  #leftOut = 0;
   #batch: Buffer = Buffer.alloc(0);
   #state: "idle" | "writing" | "retrying" | "closed" = "idle";
 
@@ -17,13 +21,19 @@ export class LineStream {
 
   write(lines: string): void {
     if (this.#state === "closed") return;
-    this.#waiting += lines;
+    if (this.#waiting.length > MOST_WAITING) {
+      this.#leftOut += 1;
+    } else {
+      this.#tellLeftOut();
+      this.#waiting += lines;
+    }
     if (this.#state === "idle") this.#next();
   }
 
   /** Writes out the rest while all else waits. What is being written already may come after it. */
   writeOut(): void {
     if (this.#state === "closed") return;
+    this.#tellLeftOut();
     const waiting = Buffer.from(this.#waiting);
     let rest = this.#state === "writing" ? waiting : Buffer.concat([this.#batch, waiting]);
     this.#state = "closed";
@@ -36,6 +46,15 @@ export class LineStream {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
       }
     }
+  }
+
+  #tellLeftOut(): void {
+    if (this.#leftOut === 0) return;
+    const time = new Date().toISOString();
+    const msg = `${this.#leftOut} lines were left out because nobody took the log`;
+    const line = { level: "warn", time, event: "log_lost", lines: this.#leftOut, msg };
+    this.#leftOut = 0;
+    this.#waiting += `${JSON.stringify(line)}\n`;
   }
 
   #next(): void {

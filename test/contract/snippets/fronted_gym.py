@@ -23,7 +23,7 @@ class FrontedEnv(NeMoGymEnv):
             if record["event"] == "listening":
                 task.resources_url = record["url"]
                 break
-        self.log = asyncio.create_task(self.gate.stderr.read())  # a full pipe would hold maskgate up
+        self.log = asyncio.create_task(self.gate.stderr.read())  # lines that nobody takes would be left out
 
     async def stop(self):
         self.gate.terminate()
