@@ -108,7 +108,7 @@ export function forward(
     sent.once("response", (answer) => {
       answered = answer;
       answer.once("end", () => {
-        if (!request.complete) endWith(request.socket, sent);
+        if (!request.complete) endWithItsClient(request, sent);
       });
       if (settle()) handler.onAnswer(answer);
       else answer.destroy();
@@ -153,8 +153,11 @@ export function forward(
 }
 
 /** Ends a request whose answer is there and whose body is not, when its client leaves: nothing else would. */
-function endWith(client: Socket, sent: ClientRequest): void {
-  const end = (): void => void sent.destroy();
+function endWithItsClient(request: IncomingMessage, sent: ClientRequest): void {
+  const client = request.socket;
+  const end = (): void => {
+    if (!request.complete) sent.destroy();
+  };
   if (client.destroyed) end();
   client.once("close", end);
   sent.once("close", () => client.off("close", end));
