@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import type { LogEvent } from "../observe/log.js";
 
 /** How long until what takes nothing is tried again, and how long in all where everything waits for it, in milliseconds. */
 const RETRY_MS = 20;
@@ -52,7 +53,8 @@ export class LineStream {
     if (this.#leftOut === 0) return;
     const time = new Date().toISOString();
     const msg = `${this.#leftOut} lines were left out because nobody took the log`;
-    const line = { level: "warn", time, event: "log_lost", lines: this.#leftOut, msg };
+    const event: LogEvent = "log_lost";
+    const line = { level: "warn", time, event, lines: this.#leftOut, msg };
     this.#leftOut = 0;
     this.#waiting += `${JSON.stringify(line)}\n`;
   }

@@ -37,6 +37,7 @@ export type LogEvent =
   | "audit_failed"
   | "audit_resumed"
   | "exposed"
+  | "log_lost"
   | "certificate_applied"
   | "certificate_refused"
   | "draining"
