@@ -28,6 +28,11 @@ export interface UpstreamPool {
   readonly agent: http.Agent;
   /** Whether an idle connection may be used by the next request; ends those that are too old to be trusted. */
   hasIdle(): boolean;
+  /**
+   * Has the connection of a request that is being answered end behind both. Where the upstream keeps no connection, Node would end it with the answer, in the
+   * middle of an upload.
+   */
+  endBehindUpload(request: http.ClientRequest): void;
   close(): void;
 }
 
@@ -57,6 +62,7 @@ function readingIntoOneBuffer(): Partial<TcpSocketConnectOpts> {
 /** A pool for this address. */
 export function createPool(upstream: UpstreamAddress): UpstreamPool {
   const usableUntil = new WeakMap<Duplex, number>();
+  const last = new WeakSet<Duplex>();
   const options: https.AgentOptions = {
     keepAlive: true,
     keepAliveMsecs: KEEP_ALIVE_PROBE_MS,
@@ -69,7 +75,7 @@ export function createPool(upstream: UpstreamAddress): UpstreamPool {
 
   const keepSocketAlive = (socket: Duplex): boolean => {
     const limit = Math.min(IDLE_LIMIT_MS, hintOf(socket) - HINT_MARGIN_MS);
-    if (limit <= 0) return false;
+    if (limit <= 0 || last.has(socket)) return false;
     (socket as Socket).unref();
     socket.once("data", endUnasked);
     usableUntil.set(socket, performance.now() + limit);
@@ -99,6 +105,11 @@ export function createPool(upstream: UpstreamAddress): UpstreamPool {
   return {
     agent,
     hasIdle,
+    endBehindUpload: (request) => {
+      if (request.shouldKeepAlive || request.writableFinished || request.socket === null) return;
+      request.shouldKeepAlive = true;
+      last.add(request.socket);
+    },
     close: () => {
       clearInterval(timer);
       agent.destroy();

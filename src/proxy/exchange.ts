@@ -9,6 +9,7 @@ import { logEvent, type Logger, loggedPath } from "../observe/log.js";
 import type { Passage, Witness } from "../observe/passage.js";
 import { keepOnRoute } from "../route/location.js";
 import type { Route } from "../route/route.js";
+import { endBehindUpload } from "./last-upload.js";
 import { rawReply } from "./raw-reply.js";
 import type { VerifyPath } from "../route/verify-path.js";
 
@@ -93,6 +94,8 @@ export class Exchange implements Passage {
     reply.sendDate = false;
     // Nobody can tell whether a client that was not asked for its body sends it all the same, so Node ends the connection; the client has to know.
     if (this.#isDraining() || this.#awaitsContinue) reply.shouldKeepAlive = false;
+    if (!reply.shouldKeepAlive && !request.complete && !this.#awaitsContinue)
+      endBehindUpload(request);
     if (reply.shouldKeepAlive && request.httpVersion === "1.1") reply.removeHeader("connection");
     this.#writtenBefore = reply.socket?.bytesWritten;
     try {

@@ -107,6 +107,7 @@ export function forward(
     if (outgoing.expectsContinue) sent.once("continue", () => handler.onContinue());
     sent.once("response", (answer) => {
       answered = answer;
+      transport.pool.endBehindUpload(sent);
       answer.once("end", () => {
         if (!request.complete) endWithItsClient(request, sent);
       });

@@ -59,6 +59,51 @@ describe.each(MODES)("an answer before its request was read (%s)", (mode) => {
     },
   );
 
+  const CLOSE = ["Connection", "close"] as const;
+
+  it.each([
+    ["the client", [CLOSE], []],
+    ["the upstream", [], [CLOSE]],
+    ["either", [CLOSE], [CLOSE]],
+  ])("takes nothing from an upload where %s keeps no connection", async (_, asks, says) => {
+    for (const size of [1_000, 3_000_000]) {
+      const seen: number[] = [];
+      const upstream = await startUpstream(async ({ whole, write, end }) => {
+        write(answer(SCORED, { headers: says }));
+        seen.push((await whole).body.length);
+        if (says.length > 0) end();
+      });
+      const proxy = await startInMode(mode, upstream);
+      const client = await openClient(proxy.url);
+      const upload = request("POST", "/verify", { body: "x".repeat(size), headers: asks });
+      client.write(upload.subarray(0, upload.length - size + 50));
+      expect((await client.reply("POST")).text).toBe(SCORED);
+      client.write(upload.subarray(upload.length - size + 50));
+      await eventually(() => expect(seen).toEqual([size]));
+      if (asks.length > 0) expect(await client.incoming.ended).toBe("fin");
+      client.destroy();
+      if (says.length > 0) await upstream.quiet();
+    }
+  });
+
+  it("uses no connection again that the upstream said it would close", async () => {
+    const upstream = await startUpstream(({ write }) =>
+      write(answer(SCORED, { headers: [CLOSE] })),
+    );
+    const proxy = await startInMode(mode, upstream);
+    const client = await openClient(proxy.url);
+    for (let round = 0; round < 3; round += 1) {
+      const upload = request("POST", "/verify", { body: "x".repeat(1000) });
+      client.write(upload.subarray(0, -100));
+      expect((await client.reply("POST")).text).toBe(SCORED);
+      client.write(upload.subarray(-100));
+      await (
+        await upstream.arrived(round + 1)
+      ).whole;
+    }
+    expect(upstream.requests.map(({ connection }) => connection)).toEqual([0, 1, 2]);
+  });
+
   it("ends its upstream request when its client leaves with the upload unfinished", async () => {
     const upstream = await startUpstream(({ write }) => write(SCORED_EARLY));
     const proxy = await startInMode(mode, upstream);
