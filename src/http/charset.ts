@@ -6,23 +6,30 @@ import { type RawHeaders, valuesOf } from "./headers.js";
  */
 const LIKE_ASCII = /^(?:utf8(?:sig)?|(?:us)?ascii|iso8859\d+|latin\d+|(?:cp|windows)125\d|)$/;
 
-/**
- * What clients may read as a charset's name in more than one way: aiohttp (3.14.5) takes any white space of Unicode off it, others know RFC 2231
- * (`charset*`). No honest type holds it, nor bytes outside printable ASCII.
- */
-const AMBIGUOUS = /charset(?!["' \t]*=)|[^\t -~]/i;
+/** aiohttp (3.14.5) takes any white space of Unicode off a parameter's name. No honest type holds such bytes. */
+const UNPRINTABLE = /[^\t -~]/;
 
 /**
  * The charset of an answer in which its bytes mean something else than in UTF-8, or its whole type where nobody can tell; undefined where there is none.
- * aiohttp (3.14.5) and requests (2.32) decode JSON by it, httpx does not look at it.
+ * aiohttp (3.14.5) and requests (2.34.2) decode JSON by it, httpx (0.28.1) decodes text by it. The first two cut the type at each semicolon, also at one
+ * within quotes, so what looks like a parameter to either counts.
  */
 export function foreignCharset(headers: RawHeaders): string | undefined {
   for (const type of valuesOf(headers, "content-type")) {
-    if (AMBIGUOUS.test(type)) return type;
-    for (const [, written] of type.matchAll(/charset["' \t]*=([^;]*)/gi)) {
-      const charset = written!.replace(/["' \t]/g, "");
+    if (UNPRINTABLE.test(type)) return type;
+    for (const parameter of type.split(";")) {
+      const [written = "", ...value] = parameter.split("=");
+      const name = unquoted(written).toLowerCase();
+      // RFC 2231, which httpx knows.
+      if (name.startsWith("charset*")) return type;
+      if (name !== "charset") continue;
+      const charset = unquoted(value.join("="));
       if (!LIKE_ASCII.test(charset.toLowerCase().replace(/[-_]/g, ""))) return charset;
     }
   }
   return undefined;
+}
+
+function unquoted(text: string): string {
+  return text.replace(/["' \t]/g, "");
 }
