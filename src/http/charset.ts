@@ -25,6 +25,8 @@ export function foreignCharset(headers: RawHeaders): string | undefined {
       if (name !== "charset") continue;
       const charset = unquoted(value.join("="));
       if (!LIKE_ASCII.test(charset.toLowerCase().replace(/[-_]/g, ""))) return charset;
+      // httpx reads on behind a semicolon within quotes.
+      if (parameter.split('"').length % 2 === 0) return type;
     }
   }
   return undefined;

@@ -46,6 +46,8 @@ describe("the charset of an answer", () => {
     "application/json; Charset\xe2\x80\x83=utf-7",
     "application/json; charset*=utf-7''",
     "application/json; charset*0=utf; charset*1=-7",
+    'application/json; charset=";utf-16"',
+    'application/json; charset="utf-8;x"',
     "application/json; charset=utf-8; charset\x1f=utf-7",
   ])("is no known one where clients may read the name otherwise: %j", (type) => {
     expect(of(type)).toBe(type);
