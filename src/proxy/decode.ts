@@ -30,7 +30,9 @@ const UNPACKINGS: ReadonlyMap<string, Unpacking> = new Map<string, Unpacking>([
 
 function zstd(): [string, Unpacking][] {
   const { createZstdDecompress: create } = zlib as { createZstdDecompress?: () => Decoder };
-  return create === undefined ? [] : [["zstd", { create: () => create(), manyFrames: true }]];
+  // Node 22.23 reads zstd that is cut short as if it were whole.
+  const mark = Buffer.alloc(1);
+  return create === undefined ? [] : [["zstd", { create: () => create(), manyFrames: true, mark }]];
 }
 
 /** The codings of an answer in the order they were applied; empty when its bytes are plain. */
@@ -109,10 +111,14 @@ async function undo(from: Chunks, coding: string, into: Hold): Promise<number | 
     firstFrame ??= into.size;
   };
   try {
-    for await (const plain of unpack(inOrder(from), unpacking, behind)) await into.push(plain);
+    const packed = inOrder(from, unpacking.mark);
+    for await (const plain of unpack(packed, unpacking, behind)) await into.push(plain);
     await into.end();
     await into.settled();
-    if (unpacking !== gzip || (await lastSize(from)) === into.size % 2 ** 32) return firstFrame;
+    if (unpacking !== gzip || (await lastSize(from)) === into.size % 2 ** 32) {
+      // Nothing but the mark, or as good as nothing, lies behind a frame that gives all.
+      return firstFrame === into.size ? undefined : firstFrame;
+    }
     return await firstMemberSize(inOrder(from));
   } catch (cause) {
     if (cause instanceof ProxyError) throw cause;
@@ -129,6 +135,10 @@ async function lastSize(packed: Chunks): Promise<number> {
   return last.readUInt32LE(last.length - 4);
 }
 
-async function* inOrder(chunks: Chunks): AsyncGenerator<Buffer> {
-  for (let index = 0; index < chunks.count; index++) yield await chunks.chunk(index);
+async function* inOrder(chunks: Chunks, mark?: Buffer): AsyncGenerator<Buffer> {
+  const last = chunks.count - 1;
+  for (let index = 0; index <= last; index++) {
+    const chunk = await chunks.chunk(index);
+    yield index === last && mark !== undefined ? Buffer.concat([chunk, mark]) : chunk;
+  }
 }

@@ -9,6 +9,8 @@ export interface Unpacking {
   create(this: void, first: Buffer): Decoder;
   /** Whether another frame may follow behind the end of one. */
   readonly manyFrames: boolean;
+  /** What is put behind the data of a decoder that would say nothing of data that is cut short, and takes it for what is missing; one byte. */
+  readonly mark?: Buffer;
 }
 
 const FIRST_BYTES = 2;
@@ -18,11 +20,12 @@ const FIRST_BYTES = 2;
  * the same chunk, and all that follows (seen in 20.20, 22.23 and 24.21; gzip only behind zero bytes), so what one of them did not take goes to the next one.
  *
  * @param behind - called where something lies behind the end of a frame. Not for gzip, whose members Node reads as one frame.
- * @throws an Error for data that is damaged or cut short (Node 22 does not notice the latter in zstd), and for data behind the end where no other frame may follow.
+ * @param packed - with the mark behind it, if there is one.
+ * @throws an Error for data that is damaged or cut short, and for data behind the end where no other frame may follow.
  */
 export async function* unpack(
   packed: AsyncIterable<Buffer>,
-  { create, manyFrames }: Unpacking,
+  { create, manyFrames, mark }: Unpacking,
   behind?: () => void,
 ): AsyncGenerator<Buffer> {
   let waiting = Buffer.alloc(0);
@@ -48,6 +51,10 @@ export async function* unpack(
         frame = undefined;
         rest = left;
       }
+    }
+    if (mark !== undefined) {
+      if (frame === undefined && waiting.equals(mark)) return;
+      throw new Error("the data is cut short");
     }
     frame ??= new Frame(create(waiting));
     yield* frame.finish(waiting);

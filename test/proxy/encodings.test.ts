@@ -120,7 +120,7 @@ const MEMBERS_IN_MEMBERS = Buffer.concat(
   [GZIP.subarray(0, -4), GZIP.subarray(-4)].map((part) => zlib.gzipSync(part)),
 );
 
-const UNREADABLE: readonly (readonly [name: string, coding: string, bytes: Buffer])[] = [
+const UNREADABLE: (readonly [name: string, coding: string, bytes: Buffer])[] = [
   ["an unknown coding", "x-unknown", Buffer.from(MASKED)],
   ["an unknown coding over gzip", "gzip, x-unknown", GZIP],
   ["gzip cut in half", "gzip", GZIP.subarray(0, GZIP.length / 2)],
@@ -159,6 +159,25 @@ const UNREADABLE: readonly (readonly [name: string, coding: string, bytes: Buffe
   ],
   ["32 MB in deflate", "deflate", bomb((data) => zlib.deflateSync(data, { level: 1 }))],
 ];
+
+if (zstd !== undefined) {
+  const whole = zstd(Buffer.from(SCORED));
+  UNREADABLE.push(
+    ["zstd cut in half", "zstd", whole.subarray(0, whole.length / 2)],
+    ["zstd without its last byte", "zstd", whole.subarray(0, -1)],
+    [
+      "zstd without its last byte behind a whole frame",
+      "zstd",
+      Buffer.concat([whole, whole.subarray(0, -1)]),
+    ],
+    [
+      "the first byte of zstd behind a whole frame",
+      "zstd",
+      Buffer.concat([whole, whole.subarray(0, 1)]),
+    ],
+    ["no byte of zstd", "zstd", Buffer.alloc(0)],
+  );
+}
 
 describe("an answer that nobody can read", () => {
   it.each(UNREADABLE)(
