@@ -147,6 +147,13 @@ const UNREADABLE: (readonly [name: string, coding: string, bytes: Buffer])[] = [
   ["gzip(masked) before gzip(scored)", "gzip", Buffer.concat([GZIP, zlib.gzipSync(SCORED)])],
   ["gzip(scored) before gzip(masked)", "gzip", Buffer.concat([zlib.gzipSync(SCORED), GZIP])],
   ["gzip(masked) before gzip(no JSON)", "gzip", Buffer.concat([GZIP, zlib.gzipSync("x")])],
+  [
+    "gzip of a masked answer whose first member only looks like an object",
+    "gzip",
+    Buffer.concat(
+      ['{"response":{}', ',"reward":0,"mask_sample":true}'].map((part) => zlib.gzipSync(part)),
+    ),
+  ],
   ["gzip in two members under another gzip", "gzip, gzip", MEMBERS_IN_MEMBERS],
   ["plain text that calls itself gzip", "gzip", Buffer.from(MASKED)],
   ["1 GB in gzip", "gzip", BOMB],
