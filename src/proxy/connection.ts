@@ -27,7 +27,20 @@ function followConnection(socket: Duplex): Set<ServerResponse> {
 
 /** Resolves when every reply to an earlier request on this connection has been sent; undefined where all have. */
 export function earlierReplies(socket: Duplex): Promise<unknown> | undefined {
-  const replies = [...(unsent.get(socket) ?? [])];
+  return sent([...(unsent.get(socket) ?? [])]);
+}
+
+/** The same for requests that have come whole: a refusal of what follows them, or of the one that is still coming, goes behind their replies. */
+export function repliesToWhole(socket: Duplex): Promise<unknown> | undefined {
+  return sent([...(unsent.get(socket) ?? [])].filter((reply) => reply.req.complete));
+}
+
+/** Whether a reply on this connection has begun and not ended: whatever else is written there would be taken for part of it. */
+export function hasBegun(socket: Duplex): boolean {
+  return [...(unsent.get(socket) ?? [])].some((reply) => reply.headersSent);
+}
+
+function sent(replies: readonly ServerResponse[]): Promise<unknown> | undefined {
   if (replies.length === 0) return undefined;
   return Promise.all(
     replies.map(async (reply) => new Promise((resolve) => reply.once("close", resolve))),

@@ -6,6 +6,7 @@ import type { Identity } from "./pem.js";
 import { type ErrorCode, ProxyError } from "../errors.js";
 import { failureReply } from "../http/reply.js";
 import { logEvent, type Logger } from "../observe/log.js";
+import { hasBegun, repliesToWhole } from "./connection.js";
 import { CLIENT_HEADER_MS, CLIENT_KEEP_ALIVE_MS, MAX_HEADER_BYTES } from "./limits.js";
 import { rawReply } from "./raw-reply.js";
 
@@ -28,6 +29,8 @@ export function createListener(log: Logger, identity?: Identity): Server {
       : https.createServer({ ...options, ...identity });
   server.maxHeadersCount = 0;
   server.on("connect", (_request, socket: Duplex) => {
+    // Node has stopped reading, and the client may leave while earlier replies are waited for.
+    socket.once("end", () => socket.destroy()).resume();
     refuse(socket, "METHOD_REFUSED", "maskgate is in front of one server and opens no tunnels");
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -39,11 +42,8 @@ export function createListener(log: Logger, identity?: Identity): Server {
       socket.destroy();
       return;
     }
-    refuse(
-      socket,
-      refusalOf(error),
-      `the request is not valid HTTP/1.1 (${error.code ?? error.message})`,
-    );
+    const says = `the request is not valid HTTP/1.1 (${error.code ?? error.message})`;
+    refuse(socket, refusalOf(error), says);
   });
   return server;
 }
@@ -54,9 +54,24 @@ function refusalOf(error: NodeJS.ErrnoException): ErrorCode {
   return "REQUEST_INVALID";
 }
 
+/** Connections that end once a refusal has been sent. */
+const refused = new WeakSet<Duplex>();
+
+/** Tells a client why its connection ends, behind the replies to what it asked for before (RFC 9112 §9.3.2) and never in the middle of one. */
 function refuse(socket: Duplex, code: ErrorCode, detail: string): void {
+  const hasLeft = socket.readableEnded && repliesToWhole(socket) !== undefined;
+  if (hasLeft) socket.destroy();
+  // Each further piece of what cannot be read is an error again.
+  if (hasLeft || refused.has(socket)) return;
+  refused.add(socket);
   socket.on("error", () => socket.destroy());
-  socket.end(rawReply(failureReply(code, detail)), () => socket.destroy());
+  const send = (): void => {
+    const earlier = repliesToWhole(socket);
+    if (earlier !== undefined) void earlier.then(send);
+    else if (hasBegun(socket)) socket.destroy();
+    else socket.end(rawReply(failureReply(code, detail)), () => socket.destroy());
+  };
+  send();
 }
 
 /**

@@ -5,7 +5,7 @@ import { eventually } from "../helpers/eventually.js";
 import { answer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
 import { MODES, startInMode } from "../helpers/modes.js";
 import { startProxy } from "../helpers/proxy.js";
-import { openClient } from "../helpers/raw-client.js";
+import { openClient, rawRequest } from "../helpers/raw-client.js";
 import { startUpstream } from "../helpers/upstream.js";
 
 // RFC 9112 §9.3.2: a client may send requests one behind the other without waiting for answers.
@@ -62,6 +62,45 @@ it.each(MODES)(
     expect(client.incoming.bytes.toString()).not.toContain(MASKED);
   },
 );
+
+it.each([
+  ["what is no request", "NO REQUEST\r\n\r\n", 400],
+  ["a tunnel", "CONNECT host:1 HTTP/1.1\r\nHost: host:1\r\n\r\n", 405],
+  ["a header of 70 kB", `GET / HTTP/1.1\r\nX: ${"x".repeat(70_000)}\r\n\r\n`, 431],
+  ["a broken body", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n", 400],
+])("%s is refused behind the answer to an earlier request", async (_, asks, status) => {
+  const upstream = await startUpstream(({ received, write }) => {
+    if (received.target === "/other") write(answer("{}"));
+  });
+  const proxy = await startProxy(upstream, { maskedAsError: false });
+  const client = await openClient(proxy.url);
+  client.write(request("GET", "/first"));
+  const first = await upstream.arrived(1);
+  const bytes = answer("x".repeat(1000));
+  first.write(bytes.subarray(0, -500));
+  await client.sees("xxx");
+  client.write(asks);
+  if (status !== 405) await proxy.nextLog("client_error");
+  for (let round = 0; round < 3; round += 1) await rawRequest(proxy.url, request("GET", "/other"));
+  first.write(bytes.subarray(-500));
+  expect((await client.reply()).text).toBe("x".repeat(1000));
+  expect((await client.reply()).status).toBe(status);
+  await client.incoming.ended;
+});
+
+it("a body that breaks after its answer has begun ends the connection without another word", async () => {
+  const upstream = await startUpstream(() => undefined);
+  const proxy = await startProxy(upstream, { maskedAsError: false });
+  const client = await openClient(proxy.url);
+  client.write("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n");
+  const { write, gone } = await upstream.arrived(1);
+  write(answer("x".repeat(1000)).subarray(0, -500));
+  await client.sees("xxx");
+  client.write("no size\r\n");
+  await gone;
+  await client.incoming.ended;
+  expect(client.incoming.bytes.toString()).toMatch(/x{500}$/);
+});
 
 const H2C = [
   ["Connection", "Upgrade, HTTP2-Settings"],
