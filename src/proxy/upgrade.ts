@@ -83,15 +83,41 @@ export function createUpgrades(server: Server, pipeline: Pipeline, entrance: Ent
         handle(request, socket, head);
         return;
       }
+      const ahead = readAhead(socket);
       void earlier.finally(() => {
         // The last of them has set the limit for an idle connection.
         request.socket.setTimeout(0);
-        if (!socket.destroyed) handle(request, socket, head);
+        const came = Buffer.concat([head, ...ahead()]);
+        if (!socket.destroyed) handle(request, socket, came);
       });
     },
     closeAll: () => {
       for (const socket of open) socket.destroy();
     },
+  };
+}
+
+/** The most that is read before its time, in bytes; of a client that sends more only a reset is noticed. */
+const MOST_AHEAD = 64 * 1024;
+
+/**
+ * Reads on while an upgrade waits for its turn or its answer. Node does not: nobody would notice that the client has left, and what it asked for would go on.
+ *
+ * @returns how to stop, and what has come.
+ */
+function readAhead(socket: Duplex): () => readonly Buffer[] {
+  const came: Buffer[] = [];
+  let size = 0;
+  const keep = (chunk: Buffer): void => {
+    came.push(chunk);
+    size += chunk.length;
+    if (size > MOST_AHEAD) socket.pause();
+  };
+  const leave = (): void => void socket.destroy();
+  socket.on("data", keep).once("end", leave);
+  return () => {
+    socket.off("data", keep).off("end", leave).pause();
+    return came;
   };
 }
 
@@ -117,6 +143,7 @@ function serveAsPlain(
   const line = `${method} ${url} HTTP/${httpVersion}`;
   socket.unshift(Buffer.concat([rawHead(line, kept), head]));
   server.emit("encrypted" in socket ? "secureConnection" : "connection", socket);
+  socket.resume();
 }
 
 /** Gives an upgrade its fields back as the client wrote them: http-proxy-3 1.23.3 lowers their names, joins doubled ones and drops some of those. */
@@ -133,7 +160,9 @@ function restore(sent: ClientRequest, headers: RawHeaders): void {
  */
 function mend(sent: ClientRequest, socket: Socket, edit: EditFields): void {
   socket.once("close", () => sent.destroy());
+  const ahead = readAhead(socket);
   sent.prependOnceListener("upgrade", (answer) => {
+    socket.unshift(Buffer.concat(ahead()));
     Object.defineProperty(answer, "headers", { value: grouped(answer.rawHeaders) });
   });
   // The library adds its own listener right after this event.

@@ -147,6 +147,26 @@ it.each([
   },
 );
 
+it.each([
+  ["a declined upgrade", request("GET", "/x", { headers: H2C })],
+  ["a WebSocket", request("GET", "/x", { headers: WEBSOCKET })],
+  ["a tunnel", Buffer.from("CONNECT host:1 HTTP/1.1\r\nHost: host:1\r\n\r\n")],
+  ["what is no request", Buffer.from("NO REQUEST\r\n\r\n")],
+])(
+  "a client that leaves while %s waits for its turn ends what it asked for before",
+  async (_, asks) => {
+    const upstream = await startUpstream(() => undefined);
+    const proxy = await startProxy(upstream);
+    const client = await openClient(proxy.url);
+    client.write(verify());
+    const { gone } = await upstream.arrived(1);
+    client.write(asks);
+    client.end();
+    await gone;
+    expect(upstream.requests).toHaveLength(1);
+  },
+);
+
 it("a hundred declined upgrades on one connection leave no listener behind", async () => {
   const warnings: Error[] = [];
   const warn = (warning: Error): void => void warnings.push(warning);

@@ -162,6 +162,16 @@ it("ends open WebSockets when the proxy is closed", async () => {
   expect((sockets.address() as AddressInfo).port).toBeGreaterThan(0);
 });
 
+it("ends the upgrade of a client that leaves before it is answered", async () => {
+  const upstream = await startUpstream(() => undefined);
+  const proxy = await startProxy(upstream);
+  const client = await openClient(proxy.url);
+  client.write(request("GET", "/ws", { headers: ASKING }));
+  const { gone } = await upstream.arrived();
+  client.end();
+  await gone;
+});
+
 it("survives a client that resets in the middle of its upgrade", async () => {
   const upstream = await startUpstream(() => undefined);
   const proxy = await startProxy(upstream);
