@@ -1,6 +1,7 @@
 import zlib from "node:zlib";
 import { ProxyError } from "../errors.js";
 import { mapValues, type RawHeaders, tokensOf } from "../http/headers.js";
+import { Few } from "./few.js";
 import { firstMemberSize } from "./gzip.js";
 import { type Chunks, Hold, type HoldBudget } from "./hold.js";
 import { type Decoder, unpack, type Unpacking } from "./unpack.js";
@@ -9,6 +10,15 @@ import { type Decoder, unpack, type Unpacking } from "./unpack.js";
 function isZlib(first: Buffer): boolean {
   return first.length > 1 && (first[0]! & 0x0f) === 8 && first.readUInt16BE(0) % 31 === 0;
 }
+
+/** urllib3 (2.6) takes no more either. Each may give `maxAnswerBytes`, and a header has room for thousands. */
+const MOST_CODINGS = 5;
+
+/** A decoder of these may have a window of 16 MiB or more, which `holdMemoryBytes` does not count; one of gzip and deflate has 32 KiB. */
+const WIDE: ReadonlySet<string> = new Set(["br", "zstd"]);
+
+/** As many as libuv has threads for. */
+const wide = new Few(4);
 
 const gzip: Unpacking = { create: () => zlib.createGunzip(), manyFrames: true };
 
@@ -70,7 +80,7 @@ export interface Plain {
  * The plain bytes of a held answer, undone one coding after the other, each in a stream.
  *
  * @param limit - the most that may come out, in bytes.
- * @throws {ProxyError} ANSWER_UNREADABLE for an unknown coding, for data that is damaged or cut short, and for several frames in one of several codings;
+ * @throws {ProxyError} ANSWER_UNREADABLE for an unknown coding and too many of them, for data that is damaged or cut short, and for several frames in one of several codings;
  *   ANSWER_TOO_LARGE past the limit.
  */
 export async function decode(
@@ -79,13 +89,19 @@ export async function decode(
   budget: HoldBudget,
   limit: number,
 ): Promise<Plain> {
+  if (codings.length > MOST_CODINGS) {
+    const says = `the answer has ${codings.length} codings, one over the other`;
+    throw new ProxyError("ANSWER_UNREADABLE", says);
+  }
   let from: Chunks = held;
   let plain: Hold | undefined;
   let firstFrame: number | undefined;
   for (const coding of codings.toReversed()) {
     const next = new Hold(budget, limit);
+    const packed = from;
+    const work = async () => undo(packed, coding, next);
     try {
-      firstFrame = await undo(from, coding, next);
+      firstFrame = await (WIDE.has(coding) ? wide.run(packed.size, work) : work());
       if (firstFrame !== undefined && codings.length > 1) {
         throw new ProxyError("ANSWER_UNREADABLE", "one of the answer's codings has several frames");
       }
