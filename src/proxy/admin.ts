@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { Admin } from "../config/config.js";
 import type { UpstreamAddress } from "../config/upstream.js";
@@ -140,6 +141,8 @@ async function handle(
     reply.setHeader("www-authenticate", "Bearer");
     send(request, reply, text(401, "Authorization: Bearer with the configured token is asked for"));
   } else {
+    // Of requests sent one behind the other each is answered in its turn: a reader that does not read would fill the memory.
+    if (reply.socket === null) await once(reply, "socket");
     const made = await answer(reply);
     if (made !== undefined) send(request, reply, made);
   }

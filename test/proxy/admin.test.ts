@@ -111,6 +111,20 @@ describe("the operators' listener", () => {
     await reader.incoming.ended;
     await expect(openClient(url)).rejects.toThrow("ECONNREFUSED");
   });
+
+  it("makes the answer to a request only when those before it have theirs", async () => {
+    const upstream = await startUpstream(answer("{}"));
+    const proxy = await startConfigured(upstream, PLAIN);
+    const url = proxy.gate.adminUrl ?? "";
+    const reader = await openClient(url);
+    const asks = ["/healthz", "/events", "/readyz"].map(
+      (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+    );
+    reader.write(asks.join(""));
+    await reader.sees("data: {");
+    for (let round = 0; round < 3; round += 1) await rawRequest(proxy.url, request("GET", "/x"));
+    expect(upstream.requests.map(({ target }) => target)).toEqual(["/x", "/x", "/x"]);
+  });
 });
 
 describe("/readyz", () => {
