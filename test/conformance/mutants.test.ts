@@ -9,6 +9,9 @@ type OfTheHarnesses = "unknown fields end in an error";
 const OURS: Readonly<Record<Exclude<Name, "none" | OfTheHarnesses>, string>> = {
   "Host rewritten": "test/proxy/mcp-host.test.ts",
   "x-* dropped": "test/proxy/hop-by-hop.test.ts",
+  "hop-by-hop fields passed on": "test/proxy/hop-by-hop.test.ts",
+  "fields that Connection names passed on": "test/proxy/hop-by-hop.test.ts",
+  "an end-to-end field dropped": "test/proxy/hop-by-hop.test.ts",
   "last Set-Cookie only": "test/proxy/cookies.test.ts",
   "Cookie fields joined by a comma": "test/proxy/cookies.test.ts",
   "query dropped": "test/proxy/verify-path.test.ts",

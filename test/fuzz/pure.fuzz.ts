@@ -84,6 +84,7 @@ const fieldName = fc.oneof(
   fc.constantFrom(
     ...["Connection", "keep-alive", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "Set-Cookie"],
     ...["Host", "Content-Length", "X-A", "x-a", "__proto__", "constructor", "Cookie"],
+    ...["Via", "Authorization", "Vary"],
   ),
   fc.stringMatching(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,12}$/),
 );

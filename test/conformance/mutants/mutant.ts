@@ -15,6 +15,8 @@ export interface Mutant {
     answer: IncomingMessage,
     transport: Transport,
   ): IncomingMessage | Promise<IncomingMessage>;
+  /** The fields of a request or an answer that go on instead of those that should; `all` are those that came. */
+  kept?(kept: string[], all: RawHeaders): string[];
   /** The scan that reads answers instead. */
   scan?(real: typeof AnswerScan): typeof AnswerScan;
   /** What a request target is taken for instead. */

@@ -21,6 +21,18 @@ const withHeaders =
 
 const KNOWN_FIELD = /^(?:host|x-a|content-length)$/i;
 
+const isKnown = ({ headers }: Outgoing): boolean =>
+  headers.every((name, at) => at % 2 === 1 || KNOWN_FIELD.test(name));
+
+const OF_ONE_HOP = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "upgrade",
+]);
+
 const ANY_MASK: Verdict = {
   ...{ verdict: "masked", signal: "mask_sample", signals: ["mask_sample"] },
   ...{ kind: "unspecified", reason: "The server gave no reason." },
@@ -58,6 +70,9 @@ export const MUTANTS = {
   "x-* dropped": {
     outgoing: withHeaders((headers) => only(headers, (name) => !name.startsWith("x-"))),
   },
+  "hop-by-hop fields passed on": { kept: (_, all) => [...all] },
+  "fields that Connection names passed on": { kept: (_, all) => without(all, OF_ONE_HOP) },
+  "an end-to-end field dropped": { kept: (kept) => without(kept, new Set(["via"])) },
   "last Set-Cookie only": {
     answer: (answer) => {
       const last = answer.rawHeaders.findLastIndex((name) => name.toLowerCase() === "set-cookie");
@@ -139,8 +154,7 @@ export const MUTANTS = {
   },
   "unknown fields end in an error": {
     outgoing: (outgoing) => {
-      const names = outgoing.headers.filter((_, at) => at % 2 === 0);
-      if (names.every((name) => KNOWN_FIELD.test(name))) return outgoing;
+      if (isKnown(outgoing)) return outgoing;
       throw new Error("a defect");
     },
   },

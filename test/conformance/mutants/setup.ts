@@ -1,4 +1,4 @@
-import { vi } from "vitest";
+import { beforeAll, vi } from "vitest";
 import { ProxyError } from "../../../src/errors.js";
 import type { Mutant } from "./mutant.js";
 
@@ -9,6 +9,23 @@ async function loadMutant(): Promise<Mutant> {
   if (!Object.hasOwn(MUTANTS, name)) throw new Error(`no mutant "${name}"`);
   return MUTANTS[name as keyof typeof MUTANTS];
 }
+
+// The mutants need the fields' own module, so it cannot wait for them.
+const fields = vi.hoisted(() => ({ mutant: undefined as Mutant | undefined }));
+beforeAll(async () => {
+  fields.mutant = await loadMutant();
+});
+
+vi.mock(import("../../../src/http/headers.js"), async (load) => {
+  const real = await load();
+  const kept = (right: string[], all: readonly string[]): string[] =>
+    fields.mutant?.kept?.(right, all) ?? right;
+  return {
+    ...real,
+    endToEnd: (headers) => kept(real.endToEnd(headers), headers),
+    requestHeaders: (method, headers) => kept(real.requestHeaders(method, headers), headers),
+  };
+});
 
 vi.mock(import("../../../src/mask/scan.js"), async (load) => {
   const { AnswerScan } = await load();
