@@ -20,6 +20,7 @@ const PROPERTIES: readonly (readonly [titles: string, file: string, mutant: Name
   ["the header stripper", "pure", "fields that Connection names passed on"],
   ["the header stripper", "pure", "an end-to-end field dropped"],
   ["any bytes of a client", "proxy", "unknown fields end in an error"],
+  ["any bytes of a client", "proxy", "unknown fields get no answer"],
   ["any bytes of an upstream", "proxy", "masks not seen"],
   ["no byte of an answer changes.* passthrough", "proxy", "body re-serialised"],
   ["no byte of an answer changes.* strict", "proxy", "masks not seen"],

@@ -3,7 +3,7 @@ import { type Name, runWith } from "./mutants/run.js";
 import { goRuns } from "./toxiproxy/install.js";
 
 /** What only `harnesses.test.ts` uses. */
-type OfTheHarnesses = "unknown fields end in an error";
+type OfTheHarnesses = "unknown fields end in an error" | "unknown fields get no answer";
 
 /** Which tests of ours notice each mutant. */
 const OURS: Readonly<Record<Exclude<Name, "none" | OfTheHarnesses>, string>> = {

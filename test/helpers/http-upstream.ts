@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { closeLater } from "./closing.js";
 
 /** A node:http server for tests that need nothing of single bytes. */
@@ -9,8 +9,11 @@ export interface HttpUpstream {
 }
 
 /** Starts it on a free port of loopback. */
-export async function startHttpUpstream(handler: RequestListener): Promise<HttpUpstream> {
-  const server = createServer(handler).listen(0, "127.0.0.1");
+export async function startHttpUpstream(
+  handler: RequestListener,
+  options: ServerOptions = {},
+): Promise<HttpUpstream> {
+  const server = createServer(options, handler).listen(0, "127.0.0.1");
   await once(server, "listening");
   closeLater(async () => {
     server.closeAllConnections();

@@ -14,6 +14,7 @@ export interface Mutant {
   answer?(
     answer: IncomingMessage,
     transport: Transport,
+    asked: Outgoing,
   ): IncomingMessage | Promise<IncomingMessage>;
   /** The fields of a request or an answer that go on instead of those that should; `all` are those that came. */
   kept?(kept: string[], all: RawHeaders): string[];

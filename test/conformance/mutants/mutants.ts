@@ -158,6 +158,9 @@ export const MUTANTS = {
       throw new Error("a defect");
     },
   },
+  "unknown fields get no answer": {
+    answer: (answer, _, asked) => (isKnown(asked) ? answer : new Promise(() => undefined)),
+  },
   "WebSocket extensions dropped": {
     upgrade: (request) => {
       const kept = without(request.rawHeaders, new Set(["sec-websocket-extensions"]));

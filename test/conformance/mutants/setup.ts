@@ -69,7 +69,7 @@ vi.mock(import("../../../src/proxy/forward.js"), async (load) => {
         onContinue: () => handler.onContinue(),
         onFailure: (error) => handler.onFailure(error),
         onAnswer: (answer) => {
-          const given = mutant.answer?.(answer, transport) ?? answer;
+          const given = mutant.answer?.(answer, transport, outgoing) ?? answer;
           if (given instanceof Promise) {
             given.then(
               (late) => handler.onAnswer(late),
