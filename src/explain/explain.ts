@@ -1,5 +1,6 @@
-import { maskedReply, splicedHeaders } from "../http/reply.js";
+import { failureReply, maskedReply, type Reply, splicedHeaders } from "../http/reply.js";
 import type { RawHeaders } from "../http/headers.js";
+import { unreadableCharset, unreadableText } from "../http/unreadable.js";
 import { BUILT_IN_SIGNALS } from "../mask/signals.js";
 import { planSplice, spliceChunk } from "../mask/splice.js";
 import { AnswerScan, type Verdict } from "../mask/verdict.js";
@@ -38,8 +39,8 @@ export interface RouteEffect {
   readonly verdict: Verdict["verdict"] | "not looked at";
   /** The first signal that holds on this route, which may have signals of its own. */
   readonly signal: string | undefined;
-  readonly decision: "translate" | "pass";
-  /** Why it is passed on. */
+  readonly decision: "translate" | "pass" | "refuse";
+  /** Why it is passed on, or refused. */
   readonly because: string | undefined;
   /** The key that the ramp goes by and its bucket of 10,000, where the ramp decides. */
   readonly key: string | undefined;
@@ -129,6 +130,11 @@ function effectOf(
     return { ...head, verdict: "not looked at", decision: "pass", because: overlooked };
   }
   const { verdict, scan } = judge(given, route.signals);
+  const unreadable = unreadableCharset(given.headers) ?? unreadableText(verdict);
+  if (unreadable !== undefined && route.mode === "strict") {
+    const reply = madeOf(failureReply("ANSWER_UNREADABLE", unreadable));
+    return { ...head, verdict: "unknown", decision: "refuse", because: unreadable, reply };
+  }
   if (verdict.verdict !== "masked") {
     const because = verdict.verdict === "unknown" ? verdict.why : "not masked";
     return { ...head, verdict: verdict.verdict, decision: "pass", because };
@@ -186,10 +192,13 @@ function replyOf(
 ): MadeReply {
   const { translation } = route;
   if (translation === "error") {
-    const reply = maskedReply(verdict, headers, route.status);
-    return { ...reply, body: reply.body.toString() };
+    return madeOf(maskedReply(verdict, headers, route.status));
   }
   const splice = read(planSplice(scan, translation), body);
   const made = Buffer.concat(spliceChunk(body, 0, splice));
   return { status, phrase, headers: splicedHeaders(headers, made.length), body: made.toString() };
+}
+
+function madeOf(reply: Reply): MadeReply {
+  return { ...reply, body: reply.body.toString() };
 }

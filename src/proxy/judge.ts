@@ -1,7 +1,7 @@
 import { AnswerScan, type Verdict } from "../mask/verdict.js";
 import { ProxyError } from "../errors.js";
-import { foreignCharset } from "../http/charset.js";
 import type { RawHeaders } from "../http/headers.js";
+import { unreadableCharset, unreadableText } from "../http/unreadable.js";
 import { reasonPhrase } from "../mask/reason.js";
 import { logEvent } from "../observe/log.js";
 import type { Finding } from "../observe/passage.js";
@@ -39,11 +39,6 @@ export interface Bounds {
   readonly maxAnswerBytes: number;
 }
 
-const UNREADABLE = {
-  "not-utf-8": "the answer is JSON in UTF-16, UTF-32 or EBCDIC, which maskgate does not read",
-  "too-long": "a text that a signal of the route looks at is longer than 64 KiB",
-} as const;
-
 /**
  * Judges a whole answer.
  *
@@ -54,22 +49,16 @@ export async function judgeHeld(
   exchange: Exchange,
   bounds: Bounds,
 ): Promise<Judgement> {
-  const charset = foreignCharset(held.rawHeaders);
-  if (charset !== undefined) {
-    throw new ProxyError(
-      "ANSWER_UNREADABLE",
-      `the answer is in the charset "${charset.slice(0, 80)}", which maskgate does not read`,
-    );
-  }
+  const charset = unreadableCharset(held.rawHeaders);
+  if (charset !== undefined) throw new ProxyError("ANSWER_UNREADABLE", charset);
   const plain = held.codings.length === 0 ? undefined : await unpack(held, exchange, bounds);
   const { chunks, scan } = plain ?? held;
   const release = (): void => plain?.chunks.release();
   try {
     const verdict = await drive(scan.judge(), chunks);
     if (plain !== undefined && verdict.verdict !== "masked") await expectNoMaskAsItCame(held);
-    if (verdict.verdict === "unknown" && verdict.why !== "not-an-object") {
-      throw new ProxyError("ANSWER_UNREADABLE", UNREADABLE[verdict.why]);
-    }
+    const unreadable = unreadableText(verdict);
+    if (unreadable !== undefined) throw new ProxyError("ANSWER_UNREADABLE", unreadable);
     const { task, session } = await idsOf(exchange, verdict, held.rawHeaders, chunks, scan);
     const { route } = exchange;
     const decision = decide(route, verdict, route.ramp.by === "session" ? session : task);

@@ -13,7 +13,7 @@ import { through } from "../helpers/through.js";
 
 const BIN = fileURLToPath(new URL("../../bin/maskgate.js", import.meta.url));
 
-async function fileWith(text: string, name: string): Promise<string> {
+async function fileWith(text: string | Uint8Array, name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "maskgate-explain-"));
   closeLater(async () => rm(folder, { recursive: true }));
   const file = join(folder, name);
@@ -50,6 +50,23 @@ describe("maskgate explain", () => {
     for (const name of ["content-type", "content-length", "cache-control", "maskgate-verdict"]) {
       expect(stdout).toContain(`  ${name}: ${valuesOf(reply.fields, name)[0]}\n`);
     }
+  });
+
+  it.each([
+    ["in UTF-16", answer(Buffer.from(SCORED, "utf16le"))],
+    [
+      "in a charset of its own",
+      answer(SCORED, { headers: [["Content-Type", "application/json; charset=utf-7"]] }),
+    ],
+  ])("shows the refusal of an answer %s, as the proxy sends it", async (_, bytes) => {
+    const [{ stdout, code }, { reply }] = await Promise.all([
+      runCli(["explain", await fileWith(bytes, "answer.http")]),
+      through(bytes),
+    ]);
+    expect(code).toBe(0);
+    expect(reply.status).toBe(502);
+    expect(stdout).toContain(`  ${reply.line}\n`);
+    expect(stdout).toContain(`  ${reply.text}\n`);
   });
 
   it("reads JSON lines from standard input and gives one for each", async () => {
