@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { setTimeout as after } from "node:timers/promises";
 import type { Audit as AuditOptions } from "../config/config.js";
 import { type Logger, logEvent } from "./log.js";
@@ -32,6 +32,7 @@ export class Audit {
   #file: FileHandle | undefined;
   #size = 0;
   #isRegular = true;
+  #identity = "";
   #lostSinceSaid = 0;
   #failing = false;
   #givenUp = false;
@@ -111,6 +112,7 @@ export class Audit {
 
   async #append(lines: readonly string[]): Promise<void> {
     const bytes = Buffer.from(lines.join(""));
+    if (this.#isRegular && !(await this.#isInPlace())) await this.#shut();
     this.#file ??= await this.#open();
     // A device or a pipe is nobody's to rename.
     const isFull = this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes;
@@ -149,6 +151,7 @@ export class Audit {
       const { size } = stats;
       this.#size = size;
       this.#isRegular = stats.isFile();
+      this.#identity = identityOf(stats);
       const last = Buffer.alloc(1);
       if (size > 0) await file.read(last, 0, 1, size - 1);
       // A line that a crash cut off stays one line of its own.
@@ -161,6 +164,12 @@ export class Audit {
       await file.close();
       throw error;
     }
+  }
+
+  /** Whether the open file still has its name: lines for one that somebody has moved or deleted would be lost unseen. */
+  async #isInPlace(): Promise<boolean> {
+    const there = await stat(this.#options.file).catch(() => undefined);
+    return there !== undefined && identityOf(there) === this.#identity;
   }
 
   /** FILE becomes FILE.1, FILE.1 becomes FILE.2, and the one after the last that is kept goes. */
@@ -203,6 +212,10 @@ export class Audit {
     const says = `masked answers are recorded in ${file} again; ${lost} were not`;
     logEvent(this.#log, "warn", "audit_resumed", { file, lost }, says);
   }
+}
+
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev} ${ino}`;
 }
 
 function ignoreMissing(error: unknown): void {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import { Audit } from "../../../src/observe/audit.js";
 import type { MaskedRecord } from "../../../src/observe/passage.js";
 import { closeLater } from "../../helpers/closing.js";
+import { eventually } from "../../helpers/eventually.js";
 
 const record = (reason: string): MaskedRecord => ({ reason }) as MaskedRecord;
 
@@ -59,6 +60,21 @@ describe("an audit file", () => {
     audit.write(record("next"));
     await audit.close();
     expect(await readFile(file, "utf8")).toBe('{"reason":"cu\n{"reason":"next"}\n');
+  });
+
+  it("that somebody moves or deletes is made anew for the next record", async () => {
+    const file = join(await folder(), "a.jsonl");
+    const { audit } = auditIn(file);
+    audit.write(record("one"));
+    await eventually(() => expect(audit.written).toBe(1));
+    await rename(file, `${file}.moved`);
+    audit.write(record("two"));
+    await eventually(() => expect(audit.written).toBe(2));
+    await rm(file);
+    audit.write(record("three"));
+    await audit.close();
+    expect(await reasonsIn(`${file}.moved`)).toEqual(["one"]);
+    expect(await reasonsIn(file)).toEqual(["three"]);
   });
 
   it("is renamed at its size, and only as many are kept as were asked for", async () => {
