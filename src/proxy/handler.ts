@@ -74,6 +74,8 @@ export function createHandler(
 ): (request: IncomingMessage, reply: ServerResponse, expectsContinue?: boolean) => void {
   const { transport, log, monitor, bounds } = pipeline;
   return (request, reply, expectsContinue = false) => {
+    // Node drops what is left of a body once the reply is whole, if nobody had asked for it while it came: here it is asked for before any of it is there.
+    request.read(0);
     entrance.onOpened(request.socket);
     follow(request.socket, reply);
     const { route, target, verify } = chooseRoute(pipeline, entrance.port(), request);
