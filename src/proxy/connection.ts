@@ -46,3 +46,17 @@ function sent(replies: readonly ServerResponse[]): Promise<unknown> | undefined 
     replies.map(async (reply) => new Promise((resolve) => reply.once("close", resolve))),
   );
 }
+
+/**
+ * Keeps a client's connection paused that was paused. Node resumes it at the end of each request, but only in the next tick; where the body of the request
+ * behind it has paused it again by then, Node would read on all the same, and keep in memory all that the client sends.
+ */
+export function stayPaused(socket: Duplex): void {
+  // A connection that declined an upgrade is given to the server once more.
+  socket.off("resume", pauseAgain).on("resume", pauseAgain);
+}
+
+function pauseAgain(this: Duplex): void {
+  // By now `pause` would do nothing, since the stream counts as paused; it is the handle that still reads.
+  if (this.isPaused()) this.emit("pause");
+}

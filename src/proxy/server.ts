@@ -6,7 +6,7 @@ import type { Identity } from "./pem.js";
 import { type ErrorCode, ProxyError } from "../errors.js";
 import { failureReply } from "../http/reply.js";
 import { logEvent, type Logger } from "../observe/log.js";
-import { hasBegun, repliesToWhole } from "./connection.js";
+import { hasBegun, repliesToWhole, stayPaused } from "./connection.js";
 import { CLIENT_HEADER_MS, CLIENT_KEEP_ALIVE_MS, MAX_HEADER_BYTES } from "./limits.js";
 import { rawReply } from "./raw-reply.js";
 
@@ -28,6 +28,7 @@ export function createListener(log: Logger, identity?: Identity): Server {
       ? http.createServer(options)
       : https.createServer({ ...options, ...identity });
   server.maxHeadersCount = 0;
+  server.on(identity === undefined ? "connection" : "secureConnection", stayPaused);
   server.on("connect", (_request, socket: Duplex) => {
     // Node has stopped reading, and the client may leave while earlier replies are waited for.
     socket.once("end", () => socket.destroy()).resume();

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -12,6 +12,7 @@ import { openClient, rawRequest } from "../helpers/raw-client.js";
 
 const EARLY = answer(SCORED);
 const PIECE = 15_000;
+const MB = 1024 * 1024;
 
 /** An upload in chunks that comes whole in one reading; all of its body is the letter z. */
 const CHUNKED = Buffer.concat([
@@ -74,4 +75,29 @@ describe.each(MODES)("an upload on a connection whose upstream reads slowly (%s)
       await eventually(() => expect(upstream.letters()).toBe(4 * PIECE));
     },
   );
+});
+
+describe.each(MODES)("an upload behind one that ended in the same reading (%s)", (mode) => {
+  it("stays with its client while the upstream does not read it", async () => {
+    const upstream = await startReluctant();
+    const proxy = await startInMode(mode, upstream);
+    const client = connect(Number(new URL(proxy.url).port), "127.0.0.1");
+    client.on("error", () => undefined);
+    closeLater(() => void client.destroy());
+    const [first, second] = [20_000, 64 * MB].map((size) =>
+      Buffer.from(`POST /verify HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n`),
+    );
+    if (first === undefined || second === undefined) throw new Error("no head");
+    client.write(Buffer.concat([first, Buffer.alloc(20_000), second, Buffer.alloc(20_000)]));
+    let taken = 0;
+    for (let n = 0; n < 64; n += 1) client.write(Buffer.alloc(MB), () => (taken += 1));
+    let before = -1;
+    while (before !== taken) {
+      before = taken;
+      for (let round = 0; round < 20; round += 1) {
+        await rawRequest(proxy.url, request("GET", "/other"));
+      }
+    }
+    expect(taken).toBeLessThan(40);
+  });
 });
