@@ -25,12 +25,19 @@ function followConnection(socket: Duplex): Set<ServerResponse> {
   return replies;
 }
 
-/** Resolves when every reply to an earlier request on this connection has been sent; undefined where all have. */
+/**
+ * Resolves when every reply to an earlier request has been sent on a connection that Node has handed over, for an upgrade or a tunnel; undefined where all have.
+ */
 export function earlierReplies(socket: Duplex): Promise<unknown> | undefined {
-  return sent([...(unsent.get(socket) ?? [])]);
+  const replies = [...(unsent.get(socket) ?? [])];
+  if (replies.length === 0) return undefined;
+  // Node has let go of the connection, and does not tell the reply that is being sent that there is room again.
+  const tell = (): void => void replies.find((reply) => reply.socket !== null)?.emit("drain");
+  socket.on("drain", tell);
+  return sent(replies)?.finally(() => socket.off("drain", tell));
 }
 
-/** The same for requests that have come whole: a refusal of what follows them, or of the one that is still coming, goes behind their replies. */
+/** Resolves when every reply to a request that has come whole has been sent: a refusal of what follows, or of a request that is still coming, goes behind them. */
 export function repliesToWhole(socket: Duplex): Promise<unknown> | undefined {
   return sent([...(unsent.get(socket) ?? [])].filter((reply) => reply.req.complete));
 }

@@ -6,7 +6,7 @@ import type { Identity } from "./pem.js";
 import { type ErrorCode, ProxyError } from "../errors.js";
 import { failureReply } from "../http/reply.js";
 import { logEvent, type Logger } from "../observe/log.js";
-import { hasBegun, repliesToWhole, stayPaused } from "./connection.js";
+import { earlierReplies, hasBegun, repliesToWhole, stayPaused } from "./connection.js";
 import { CLIENT_HEADER_MS, CLIENT_KEEP_ALIVE_MS, MAX_HEADER_BYTES } from "./limits.js";
 import { rawReply } from "./raw-reply.js";
 
@@ -30,9 +30,11 @@ export function createListener(log: Logger, identity?: Identity): Server {
   server.maxHeadersCount = 0;
   server.on(identity === undefined ? "connection" : "secureConnection", stayPaused);
   server.on("connect", (_request, socket: Duplex) => {
-    // Node has stopped reading, and the client may leave while earlier replies are waited for.
-    socket.once("end", () => socket.destroy()).resume();
-    refuse(socket, "METHOD_REFUSED", "maskgate is in front of one server and opens no tunnels");
+    const says = "maskgate is in front of one server and opens no tunnels";
+    // Node has let go of the connection, and the client may leave while earlier replies are waited for.
+    for (const event of ["end", "error"]) socket.on(event, () => socket.destroy());
+    socket.resume();
+    void Promise.resolve(earlierReplies(socket)).then(() => refuse(socket, "METHOD_REFUSED", says));
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     logEvent(log, "debug", "client_error", { code: error.code }, error.message);

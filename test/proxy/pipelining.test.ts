@@ -76,14 +76,15 @@ it.each([
   const client = await openClient(proxy.url);
   client.write(request("GET", "/first"));
   const first = await upstream.arrived(1);
-  const bytes = answer("x".repeat(1000));
-  first.write(bytes.subarray(0, -500));
+  const text = "x".repeat(400_000);
+  const bytes = answer(text);
+  first.write(bytes.subarray(0, -200_000));
   await client.sees("xxx");
   client.write(asks);
   if (status !== 405) await proxy.nextLog("client_error");
   for (let round = 0; round < 3; round += 1) await rawRequest(proxy.url, request("GET", "/other"));
-  first.write(bytes.subarray(-500));
-  expect((await client.reply()).text).toBe("x".repeat(1000));
+  first.write(bytes.subarray(-200_000));
+  expect((await client.reply()).text === text).toBe(true);
   expect((await client.reply()).status).toBe(status);
   await client.incoming.ended;
 });
@@ -139,10 +140,11 @@ it.each([
       other.write(request("GET", "/other"));
       await other.reply();
     }
-    second.write(answer("2"));
-    first.write(answer("1"));
-    expect((await client.reply()).text).toBe("1");
-    expect((await client.reply()).text).toBe("2");
+    const [one, two] = ["1".repeat(400_000), "2".repeat(400_000)];
+    second.write(answer(two));
+    first.write(answer(one));
+    expect((await client.reply()).text === one).toBe(true);
+    expect((await client.reply()).text === two).toBe(true);
     expect((await client.reply("POST")).line).toContain(line);
   },
 );
@@ -163,7 +165,13 @@ it.each([
     client.write(asks);
     client.end();
     await gone;
-    expect(upstream.requests).toHaveLength(1);
+    const other = await openClient(proxy.url);
+    other.write(verify());
+    const second = await upstream.arrived(2);
+    other.write(asks);
+    other.reset();
+    await second.gone;
+    expect(upstream.requests).toHaveLength(2);
   },
 );
 
