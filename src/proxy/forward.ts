@@ -72,6 +72,8 @@ export function forward(
     if (!settle()) return;
     current?.destroy();
     handler.onFailure(error);
+    // Some clients send all of their body before they look for an answer, and on a kept connection the next request lies behind it.
+    request.resume();
   };
 
   const attempt = (): void => {

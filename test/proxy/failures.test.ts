@@ -56,6 +56,16 @@ describe("a closed port", () => {
     expect(reply.body.length > 0).toBe(method === "GET");
   });
 
+  it("takes the whole of a large upload, and what the client asks for behind it", async () => {
+    const upstream = `http://127.0.0.1:${await freePort()}`;
+    const proxy = await startProxy(upstream, { connectRetryMs: 0 });
+    const client = await openClient(proxy.url);
+    client.write(request("POST", "/verify", { body: "x".repeat(20_000_000) }));
+    expect((await client.reply("POST")).status).toBe(502);
+    client.write(request("GET", "/"));
+    expect((await client.reply()).status).toBe(502);
+  });
+
   it.each([0, 300])("is 502 for POST after connectRetryMs: %i", async (connectRetryMs) => {
     const proxy = await startProxy(`http://127.0.0.1:${await freePort()}`, { connectRetryMs });
     expectFailure(await rawRequest(proxy.url, verify()), "upstream-error");
