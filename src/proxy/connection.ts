@@ -37,6 +37,15 @@ export function earlierReplies(socket: Duplex): Promise<unknown> | undefined {
   return sent(replies)?.finally(() => socket.off("drain", tell));
 }
 
+/**
+ * Reads a connection that Node has handed over. Where a reply had no room, Node has stopped to read it in a way that the stream does not know of, and
+ * `resume` alone starts nothing.
+ */
+export function readOn(socket: Duplex): void {
+  socket.resume();
+  socket._read(0);
+}
+
 /** Resolves when every reply to a request that has come whole has been sent: a refusal of what follows, or of a request that is still coming, goes behind them. */
 export function repliesToWhole(socket: Duplex): Promise<unknown> | undefined {
   return sent([...(unsent.get(socket) ?? [])].filter((reply) => reply.req.complete));

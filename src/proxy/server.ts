@@ -6,7 +6,7 @@ import type { Identity } from "./pem.js";
 import { type ErrorCode, ProxyError } from "../errors.js";
 import { failureReply } from "../http/reply.js";
 import { logEvent, type Logger } from "../observe/log.js";
-import { earlierReplies, hasBegun, repliesToWhole, stayPaused } from "./connection.js";
+import { earlierReplies, hasBegun, readOn, repliesToWhole, stayPaused } from "./connection.js";
 import { CLIENT_HEADER_MS, CLIENT_KEEP_ALIVE_MS, MAX_HEADER_BYTES } from "./limits.js";
 import { rawReply } from "./raw-reply.js";
 
@@ -33,7 +33,7 @@ export function createListener(log: Logger, identity?: Identity): Server {
     const says = "maskgate is in front of one server and opens no tunnels";
     // Node has let go of the connection, and the client may leave while earlier replies are waited for.
     for (const event of ["end", "error"]) socket.on(event, () => socket.destroy());
-    socket.resume();
+    readOn(socket);
     void Promise.resolve(earlierReplies(socket)).then(() => refuse(socket, "METHOD_REFUSED", says));
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {

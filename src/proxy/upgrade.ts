@@ -10,7 +10,7 @@ import { endToEnd, type RawHeaders, tokensOf, without } from "../http/headers.js
 import { logEvent, loggedPath } from "../observe/log.js";
 import { keepOnRoute } from "../route/location.js";
 import { tlsOptions } from "./agent.js";
-import { earlierReplies } from "./connection.js";
+import { earlierReplies, readOn } from "./connection.js";
 import { chooseRoute, type Entrance, type Pipeline } from "./handler.js";
 import { rawHead, rawReply } from "./raw-reply.js";
 
@@ -115,6 +115,7 @@ function readAhead(socket: Duplex): () => readonly Buffer[] {
   };
   const leave = (): void => void socket.destroy();
   socket.on("data", keep).once("end", leave);
+  readOn(socket);
   return () => {
     socket.off("data", keep).off("end", leave).pause();
     return came;

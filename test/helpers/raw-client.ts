@@ -41,6 +41,11 @@ export class RawClient {
     this.#socket.once("data", () => this.#socket.pause());
   }
 
+  /** Reads again after `stall`. */
+  resume(): void {
+    this.#socket.resume();
+  }
+
   /** Ends this side with a FIN. */
   end(): void {
     this.#socket.end();

@@ -175,6 +175,41 @@ it.each([
   },
 );
 
+it.each([
+  [
+    "a declined WebSocket",
+    request("GET", "/ws", { headers: WEBSOCKET }),
+    answer("no", { status: 404, reason: "Not Found" }),
+  ],
+  [
+    "a WebSocket",
+    request("GET", "/ws", { headers: WEBSOCKET }),
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+  ],
+  ["a tunnel", Buffer.from("CONNECT host:1 HTTP/1.1\r\nHost: host:1\r\n\r\n"), ""],
+])("%s behind replies that had no room ends with its client", async (_, asks, says) => {
+  const upstream = await startUpstream(({ received, write }) => {
+    if (received.target !== "/first") write(received.target === "/ws" ? says : answer("{}"));
+  });
+  const proxy = await startProxy(upstream);
+  const client = await openClient(proxy.url);
+  client.write(request("GET", "/first"));
+  const first = await upstream.arrived(1);
+  client.stall();
+  const text = "x".repeat(20_000_000);
+  first.write(answer(text));
+  for (let round = 0; round < 5; round += 1) await rawRequest(proxy.url, request("GET", "/other"));
+  client.write(Buffer.concat([request("GET", "/second"), asks]));
+  await upstream.arrived(7);
+  client.resume();
+  expect((await client.reply()).text === text).toBe(true);
+  expect((await client.reply()).text).toBe("{}");
+  await client.sees("HTTP/1.1 ");
+  client.destroy();
+  await eventually(() => expect(proxy.gate.inFlight()).toBe(0));
+  await upstream.quiet();
+});
+
 it("a hundred declined upgrades on one connection leave no listener behind", async () => {
   const warnings: Error[] = [];
   const warn = (warning: Error): void => void warnings.push(warning);
