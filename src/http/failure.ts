@@ -53,7 +53,18 @@ export function failureOf(error: {
   return "UPSTREAM_UNREACHABLE";
 }
 
-/** Whether nothing at all was delivered, and the same request may therefore be sent again: there was no connection. */
-export function wasRefused(error: { readonly code?: string | undefined }): boolean {
-  return error.code === "ECONNREFUSED" || error.code === "ENOENT";
+/** An error of a connection that did not come about; `errors` tells of each address of the upstream's name. */
+interface ConnectFailure {
+  readonly code?: string | undefined;
+  readonly errors?: readonly { readonly code?: string | undefined }[];
+}
+
+/**
+ * The code of the refusal, where nothing at all was delivered because there was no connection, and the same request may therefore be sent again. One address
+ * that refuses is enough: another one that never answers would otherwise hide that the server is only being started again.
+ */
+export function refusalCode({ code, errors = [] }: ConnectFailure): string | undefined {
+  return [code, ...errors.map((each) => each.code)].find(
+    (each) => each === "ECONNREFUSED" || each === "ENOENT",
+  );
 }

@@ -3,7 +3,7 @@ import https from "node:https";
 import type { Socket } from "node:net";
 import type { UpstreamAddress } from "../config/upstream.js";
 import { ProxyError } from "../errors.js";
-import { failureOf, wasRefused } from "../http/failure.js";
+import { failureOf, refusalCode } from "../http/failure.js";
 import { hasBody, type RawHeaders } from "../http/headers.js";
 import type { UpstreamPool } from "./agent.js";
 import { hearOut } from "./hear-out.js";
@@ -126,8 +126,9 @@ export function forward(
       // Where the end of the connection is the end of the body, Node would take an error for a clean end.
       if (answered?.complete === false) answered.destroy(error);
       if (settled) return;
-      if (!connected && mayRetry && wasRefused(error) && performance.now() < deadline) {
-        transport.refusals.refused(error.code);
+      const refusal = connected ? undefined : refusalCode(error);
+      if (refusal !== undefined && mayRetry && performance.now() < deadline) {
+        transport.refusals.refused(refusal);
         retryTimer = setTimeout(attempt, CONNECT_RETRY_EVERY_MS);
         return;
       }

@@ -3,7 +3,7 @@ import { logEvent, type Logger } from "../observe/log.js";
 /** Tells of an upstream that refuses connections, while those who wait for it hear nothing. */
 export interface Refusals {
   /** A request was refused with this code and is tried again. */
-  refused(code: string | undefined): void;
+  refused(code: string): void;
   /** There is a connection. */
   connected(): void;
 }

@@ -1,5 +1,4 @@
-import dns from "node:dns";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { valuesOf } from "../helpers/http-bytes.js";
 import { answer, chunk, MASKED, request, SCORED, verify } from "../helpers/messages.js";
 import { MODES, type RouteMode, startInMode } from "../helpers/modes.js";
@@ -126,29 +125,6 @@ describe.each(MODES)("in mode %s", (mode: RouteMode) => {
       const reply = await client.reply("POST");
       expect(reply.text).toBe(SCORED);
       expect(valuesOf(reply.fields, "x-late")).toEqual([]);
-    }
-  });
-
-  it("a name with two addresses, of which one is dead, is reached", async () => {
-    const upstream = await startUpstream(answer(SCORED));
-    const addresses = ["127.0.0.9", "127.0.0.1"].map((address) => ({ address, family: 4 }));
-    const proxy = await startInMode(mode, `http://two.example:${upstream.port}`);
-    const original = dns.lookup;
-    const lookup = vi.spyOn(dns, "lookup").mockImplementation(((
-      name: string,
-      options: dns.LookupAllOptions,
-      done: (error: NodeJS.ErrnoException | null, found: dns.LookupAddress[]) => void,
-    ) => {
-      if (name === "two.example") process.nextTick(done, null, addresses);
-      else original(name, options, done);
-    }) as unknown as typeof dns.lookup);
-    try {
-      for (const bytes of [verify(), request("GET", "/")]) {
-        expect((await rawRequest(proxy.url, bytes)).status).toBe(200);
-      }
-      expect(upstream.requests).toHaveLength(2);
-    } finally {
-      lookup.mockRestore();
     }
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../src/errors.js";
-import { failureOf, statusOf, wasRefused } from "../../../src/http/failure.js";
+import { failureOf, statusOf, refusalCode } from "../../../src/http/failure.js";
 
 describe("statusOf", () => {
   it.each<[ErrorCode, number, string]>([
@@ -33,10 +33,16 @@ describe("failureOf", () => {
   });
 });
 
-describe("wasRefused", () => {
-  it("holds only where there was no connection at all", () => {
-    expect(wasRefused({ code: "ECONNREFUSED" })).toBe(true);
-    expect(wasRefused({ code: "ENOENT" })).toBe(true);
-    expect(wasRefused({ code: "ECONNRESET" })).toBe(false);
+describe("refusalCode", () => {
+  it("is there only where there was no connection at all", () => {
+    expect(refusalCode({ code: "ECONNREFUSED" })).toBe("ECONNREFUSED");
+    expect(refusalCode({ code: "ENOENT" })).toBe("ENOENT");
+    expect(refusalCode({ code: "ECONNRESET" })).toBeUndefined();
+  });
+
+  it("is that of any address of the upstream's name", () => {
+    const errors = [{ code: "ETIMEDOUT" }, { code: "ECONNREFUSED" }];
+    expect(refusalCode({ code: "ETIMEDOUT", errors })).toBe("ECONNREFUSED");
+    expect(refusalCode({ code: "ETIMEDOUT", errors: errors.slice(0, 1) })).toBeUndefined();
   });
 });
