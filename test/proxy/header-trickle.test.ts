@@ -47,20 +47,23 @@ it.each(MODES)("ends a client that sends its header by single bytes, in mode %s"
   expect(upstream.requests).toHaveLength(1);
 });
 
-it("waits for a body that comes by single bytes for longer than that", async () => {
-  const upstream = await startUpstream(answer(SCORED));
-  const proxy = await startInMode("strict", upstream);
-  const slow = await openClient(proxy.url);
-  const ended = await openClient(proxy.url);
-  const body = "x".repeat(60);
-  slow.write(
-    request("POST", "/verify", { headers: [["Content-Length", "61"]], body }).subarray(0, -60),
-  );
-  const sending = trickle(slow, Buffer.from(body));
-  // One that sends no more than half a header shows that the limit has passed.
-  ended.write("POST /verify HTTP/1.1\r\nHost");
-  expect((await ended.reply("POST")).status).toBe(408);
-  await sending;
-  slow.write("x");
-  expect((await slow.reply("POST")).text).toBe(SCORED);
-});
+it.each(MODES)(
+  "waits for a body that comes by single bytes for longer than that, in mode %s",
+  async (mode) => {
+    const upstream = await startUpstream(answer(SCORED));
+    const proxy = await startInMode(mode, upstream);
+    const slow = await openClient(proxy.url);
+    const ended = await openClient(proxy.url);
+    const body = "x".repeat(60);
+    slow.write(
+      request("POST", "/verify", { headers: [["Content-Length", "61"]], body }).subarray(0, -60),
+    );
+    const sending = trickle(slow, Buffer.from(body));
+    // One that sends no more than half a header shows that the limit has passed.
+    ended.write("POST /verify HTTP/1.1\r\nHost");
+    expect((await ended.reply("POST")).status).toBe(408);
+    await sending;
+    slow.write("x");
+    expect((await slow.reply("POST")).text).toBe(SCORED);
+  },
+);
