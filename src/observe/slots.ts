@@ -67,6 +67,7 @@ export class Slots {
 
   /** Gives up what is out of reach. */
   advance(now: number): void {
+    this.#followClock(now);
     const oldest = this.#startOf(now) - (this.#count - 1) * this.slotMs;
     while (this.#slots.length > 0 && this.#slots[0]!.start < oldest) {
       const { answers, masked } = this.#slots.shift()!;
@@ -77,10 +78,9 @@ export class Slots {
 
   #slotAt(now: number): Slot {
     const start = this.#startOf(now);
-    const last = this.#slots.at(-1);
-    // A clock that was set back counts on in the newest slot.
-    if (last !== undefined && last.start >= start) return last;
     this.advance(now);
+    const last = this.#slots.at(-1);
+    if (last?.start === start) return last;
     const slot: Slot = {
       start,
       answers: 0,
@@ -91,6 +91,13 @@ export class Slots {
     };
     this.#slots.push(slot);
     return slot;
+  }
+
+  /** A clock that was set back takes all slots with it: they would else be out of no reach until it is as late again. */
+  #followClock(now: number): void {
+    const back = (this.#slots.at(-1)?.start ?? 0) - this.#startOf(now);
+    if (back <= 0) return;
+    this.#slots = this.#slots.map((slot) => ({ ...slot, start: slot.start - back }));
   }
 
   #startOf(now: number): number {

@@ -62,6 +62,18 @@ describe("a mask storm", () => {
     expect(watch.window(70_000)).toEqual({ answers: 9, masked: 9, share: 1 });
   });
 
+  it.each([
+    ["back", [100_000_000]],
+    ["forth and back", [100_000_000, 200_000_000]],
+  ])("is found by what came of late when the clock is set %s", (_, before) => {
+    const watch = new StormWatch(ALERT);
+    for (const then of before) add(watch, then, 100);
+    const now = 50_000_000;
+    add(watch, now, 1);
+    expect(add(watch, now + 60_000, 10, mask())).toMatchObject([{ state: "begun", answers: 10 }]);
+    expect(watch.check(now + 200_000)).toMatchObject({ state: "over", answers: 0 });
+  });
+
   it("is told of with the leading kinds and reasons", () => {
     const watch = new StormWatch(ALERT);
     add(watch, 0, 6, mask());
