@@ -29,9 +29,10 @@ export function reloadOnChange(
 ): () => void {
   let current = started;
   let last: Promise<void> = Promise.resolve();
+  const refused: Refused = { problems: "", byLook: false };
   const reloadAfter = async (before: Promise<void>, isAsked: boolean): Promise<void> => {
     await before;
-    current = await reloadOnce(gate, source, current, log, isAsked);
+    current = await reloadOnce(gate, source, current, log, isAsked, refused);
   };
   const reload = (): void => {
     last = reloadAfter(last, true);
@@ -57,15 +58,24 @@ export function reloadOnChange(
   };
 }
 
+/** The last refusal since something was applied, so that a file which is read for two reasons is refused once. */
+interface Refused {
+  problems: string;
+  /** Told of because somebody looked again, not because the file had changed. */
+  byLook: boolean;
+}
+
 async function reloadOnce(
   gate: Front,
   source: ConfigSource,
   current: Config,
   log: Logger,
   isAsked: boolean,
+  refused: Refused,
 ): Promise<Config> {
   try {
     const next = await source.load();
+    refused.problems = "";
     const changes = changesBetween(current, next);
     if (changes.length === 0 && !isAsked) return current;
     const live = changes.filter((change) => !change.needsRestart);
@@ -91,8 +101,11 @@ async function reloadOnce(
     if (changes.length === 0) logEvent(log, "info", "config_applied", {}, "nothing has changed");
     return { ...current, listen: next.listen, routes: next.routes, verifyPaths: next.verifyPaths };
   } catch (error) {
-    gate.noteReload("refused");
     const problems = error instanceof Error ? error.message : String(error);
+    const isTold = problems === refused.problems && (!isAsked || refused.byLook);
+    Object.assign(refused, { problems, byLook: !isAsked && !isTold });
+    if (isTold) return current;
+    gate.noteReload("refused");
     const says = `the new configuration was refused and nothing has changed:\n${problems}`;
     logEvent(log, "error", "config_refused", { problems: problems.split("\n") }, says);
     return current;
