@@ -7,9 +7,10 @@ import { describe, expect, it } from "vitest";
 import { startCli } from "../helpers/cli.js";
 import { closeLater } from "../helpers/closing.js";
 import { eventually } from "../helpers/eventually.js";
-import { valuesOf } from "../helpers/http-bytes.js";
-import { answer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
-import { openClient, rawRequest, type RawClient, type Reply } from "../helpers/raw-client.js";
+import { answer, MASKED, verify } from "../helpers/messages.js";
+import { MODES } from "../helpers/modes.js";
+import { startProgramInMode } from "../helpers/program.js";
+import { openClient, rawRequest } from "../helpers/raw-client.js";
 import { freePort, startUpstream } from "../helpers/upstream.js";
 
 const serve = (url: string, ...more: string[]): string[] => ["serve", url, "--port", "0", ...more];
@@ -23,17 +24,17 @@ const bombFor = (does: string): string[] => [
 ];
 
 describe("an error that nobody caught", () => {
-  it.each([
+  const UNCAUGHT = [
     ["thrown", "throw new Error('nobody caught it')"],
     ["a rejection", "Promise.reject(new Error('nobody caught it'))"],
-  ])(
-    "(%s) is said and ends the process with 1, and breaks off what is in flight",
-    async (_, does) => {
+  ] as const;
+
+  it.each(MODES.flatMap((mode) => UNCAUGHT.map((each) => [mode, ...each] as const)))(
+    "(%s, %s) is said and ends the process with 1, and breaks off what is in flight",
+    async (mode, _, does) => {
       const upstream = await startUpstream(() => undefined);
-      const running = startCli(serve(upstream.url, "--masked-as-error"), {
-        nodeArgs: bombFor(does),
-      });
-      const client = await openClient(urlOf(await running.event("listening")));
+      const running = await startProgramInMode(mode, upstream, "", { nodeArgs: bombFor(does) });
+      const client = await openClient(running.url);
       client.write(verify());
       const { gone } = await upstream.arrived();
       running.child.kill("SIGUSR2");
@@ -109,78 +110,28 @@ it("an audit file that is a pipe which nobody reads does not keep the program fr
 });
 
 describe("a log whose reader has gone", () => {
-  it("does not keep the program from serving and from stopping well", async () => {
-    const upstream = await startUpstream(answer(MASKED));
-    const running = startCli(serve(upstream.url, "--masked-as-error", "--log-level", "trace"));
-    const url = urlOf(await running.event("listening"));
-    running.child.stderr?.destroy();
-    for (let round = 0; round < 200; round += 1) {
-      expect((await rawRequest(url, verify())).status).toBe(503);
-    }
-    running.child.kill("SIGTERM");
-    expect((await running.finished).code).toBe(0);
-  });
+  it.each(MODES)(
+    "does not keep the program from serving and from stopping well (%s)",
+    async (mode) => {
+      const upstream = await startUpstream(answer(MASKED));
+      const running = await startProgramInMode(mode, upstream, "logLevel: trace");
+      const { url } = running;
+      running.child.stderr?.destroy();
+      for (let round = 0; round < 200; round += 1) {
+        const reply = await rawRequest(url, verify());
+        expect(reply.status).toBe(mode === "strict" ? 503 : 200);
+      }
+      running.child.kill("SIGTERM");
+      expect((await running.finished).code).toBe(0);
+    },
+  );
 });
 
-describe.runIf(process.platform === "linux")("a process without a file descriptor to spare", () => {
-  it("answers 502 or not at all, goes on, and serves again when clients leave", async () => {
-    const upstream = await startUpstream(async ({ received, whole, write }) => {
-      await whole;
-      if (received.target === "/verify") write(answer(SCORED));
-    });
-    const running = startCli(serve(upstream.url, "--masked-as-error"), { shell: "ulimit -n 256;" });
-    const url = urlOf(await running.event("listening"));
-    const waiting: RawClient[] = [];
-    const replies: Promise<Reply | undefined>[] = [];
-    for (let n = 0; n < 300; n += 1) {
-      const client = await openClient(url);
-      waiting.push(client);
-      client.write(request("POST", "/wait", { body: "{}" }));
-      replies.push(client.reply("POST").catch(() => undefined));
-    }
-    const first = await Promise.race(replies.slice(100));
-    if (first !== undefined) {
-      expect(first.status).toBe(502);
-      expect(valuesOf(first.fields, "maskgate-verdict")).toEqual(["upstream-error"]);
-    }
-    for (const client of waiting) client.destroy();
-    let reply: Reply | undefined;
-    while (reply?.status !== 200) reply = await rawRequest(url, verify()).catch(() => undefined);
-    expect(reply.text).toBe(SCORED);
-    running.child.kill("SIGTERM");
-    expect((await running.finished).code).toBe(0);
-  });
-});
-
-describe("a temporary folder that is not there", () => {
-  it("makes a strict answer that memory has no room for a 502, and the program goes on", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "maskgate-test-"));
-    closeLater(() => rmSync(folder, { recursive: true, force: true }));
-    const upstream = await startUpstream(answer(SCORED));
-    const running = startCli(
-      serve(upstream.url, "--masked-as-error", "--hold-memory-bytes", "10"),
-      {
-        env: { TMPDIR: folder },
-      },
-    );
-    const url = urlOf(await running.event("listening"));
-    expect((await rawRequest(url, verify())).text).toBe(SCORED);
-    rmSync(folder, { recursive: true });
-    for (let round = 0; round < 3; round += 1) {
-      const reply = await rawRequest(url, verify());
-      expect(reply.status).toBe(502);
-      expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["uninspectable"]);
-      expect(reply.text).toContain("temporary folder");
-    }
-    expect((await rawRequest(url, request("GET", "/"))).text).toBe(SCORED);
-  });
-});
-
-describe("the program, told to stop with verifies in flight", () => {
+describe.each(MODES)("the program, told to stop with verifies in flight (%s),", (mode) => {
   it("ends at the drain limit, and says how many it broke off", async () => {
     const upstream = await startUpstream(() => undefined);
-    const running = startCli(serve(upstream.url, "--masked-as-error", "--drain-ms", "300"));
-    const url = urlOf(await running.event("listening"));
+    const running = await startProgramInMode(mode, upstream, "drainMs: 300");
+    const { url } = running;
     const clients = await Promise.all([openClient(url), openClient(url)]);
     for (const client of clients) client.write(verify());
     await upstream.arrived(2);
@@ -195,8 +146,8 @@ describe("the program, told to stop with verifies in flight", () => {
 
   it("ends at a second signal of another kind, and says how many it broke off", async () => {
     const upstream = await startUpstream(() => undefined);
-    const running = startCli(serve(upstream.url, "--masked-as-error"));
-    const client = await openClient(urlOf(await running.event("listening")));
+    const running = await startProgramInMode(mode, upstream);
+    const client = await openClient(running.url);
     client.write(verify());
     await upstream.arrived();
     running.child.kill("SIGTERM");
