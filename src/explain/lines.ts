@@ -15,7 +15,7 @@ export function explanationLines(explanation: Explanation): string[] {
 const UNKNOWN = {
   "not-an-object": "no JSON object",
   "not-utf-8": "text in UTF-16, UTF-32 or EBCDIC, which nobody could check",
-  "too-long": "a text of over 64 KiB under a signal of a route, which nobody could check",
+  "too-long": "a text or number of over 64 KiB under a signal of a route, which nobody could check",
 } as const;
 
 function verdictLines({ verdict, places, bytes }: Explanation): string[] {

@@ -4,7 +4,7 @@ import type { RawHeaders } from "./headers.js";
 
 const WHY = {
   "not-utf-8": "the answer is JSON in UTF-16, UTF-32 or EBCDIC, which maskgate does not read",
-  "too-long": "a text that a signal of the route looks at is longer than 64 KiB",
+  "too-long": "a text or number that a signal of the route looks at is longer than 64 KiB",
 } as const;
 
 /** Why nobody could check an answer with these fields, whatever it says; undefined where its charset is readable. */

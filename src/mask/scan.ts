@@ -105,14 +105,14 @@ export class AnswerScan {
     return { start: 0, end: this.#edges.end, first: 0x7b, last: 0x7d };
   }
 
-  // undefined where its text is too long to be searched.
+  // undefined where its text or number is too long to be looked at.
   *#holds(signal: Signal, reader: ChunkReader, members: Members): Reading<boolean | undefined> {
     const [outer, inner] = signal.path;
     const first = this.#sightings.first(signal.hint);
     let value = yield* members.find(outer, first);
     if (value && inner !== undefined) value = yield* findIn(reader, value, inner, first);
     if (value === undefined) return false;
-    if (signal.test === "truthy") return yield* isTruthy(reader, value);
+    if (signal.test === "truthy") return yield* isTruthy(reader, value, MOST_TEXT_BYTES);
     if (signal.test === "not-null") return !isNull(value);
     if (isText(value) && value.end - value.start > MOST_TEXT_BYTES) return undefined;
     const text = yield* readText(reader, value, MOST_TEXT_BYTES);

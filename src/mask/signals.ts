@@ -49,7 +49,7 @@ export const KIND_MEMBERS: readonly string[] = ["failure_kind", "_ng_failure_cla
 /** How much of a kind is read, in bytes of JSON. */
 export const MOST_KIND_BYTES = 1024;
 
-/** How much is read of a reason, which stands in memory several times over, and how long a text may be that a route's own signal is searched for in. */
+/** How much is read of a reason, which stands in memory several times over, how long a text may be that a route's own signal is searched for in, and a number that a signal looks at. */
 export const MOST_TEXT_BYTES = 64 * 1024;
 
 /** The kind of a masked answer that names none. */

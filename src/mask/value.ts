@@ -32,8 +32,12 @@ export function isNull({ first }: Value): boolean {
   return first === 0x6e;
 }
 
-/** `bool(json.loads(value))` of Python. */
-export function* isTruthy(reader: ChunkReader, value: Value): Reading<boolean> {
+/** `bool(json.loads(value))` of Python; `undefined` for a number of more than `most` bytes, which would have to be copied. */
+export function* isTruthy(
+  reader: ChunkReader,
+  value: Value,
+  most: number,
+): Reading<boolean | undefined> {
   const { first, start, end } = value;
   switch (first) {
     case 0x74: // true
@@ -47,6 +51,7 @@ export function* isTruthy(reader: ChunkReader, value: Value): Reading<boolean> {
     case 0x5b: // an array
       return (yield* reader.skipSpace({ start: start + 1, end: end - 1 })) < end - 1;
     default: {
+      if (end - start > most) return undefined;
       // NaN and the infinities are truthy in Python; JSON.parse would refuse them.
       const number = reader.view(value) ?? (yield* reader.copy(value));
       return Number(number.toString("latin1")) !== 0;

@@ -75,3 +75,14 @@ describe("a text that a route's own signal looks at", () => {
     expect(verdict({ note: [note] }).verdict).toBe("scored");
   });
 });
+
+describe("a number that a signal looks at", () => {
+  const verdict = (zeros: number, rest = ""): Verdict =>
+    judge([Buffer.from(`{"reward":0,"mask_sample":0.${"0".repeat(zeros)}1e${zeros}${rest}}`)]);
+
+  it("is read up to 64 KiB, and nobody could check a longer one, which would have to be copied", () => {
+    expect(verdict(65_000).verdict).toBe("masked");
+    expect(verdict(66_000)).toEqual({ verdict: "unknown", why: "too-long" });
+    expect(verdict(66_000, ',"_ng_no_persist":1').verdict).toBe("masked");
+  });
+});
