@@ -53,7 +53,7 @@ export interface MonitorParts {
   readonly onStorm?: ((message: StormMessage) => void) | undefined;
 }
 
-const MAX_SHOWN_REASON = 200;
+const MAX_SHOWN = 200;
 const STORM_CHECK_MS = 1000;
 
 /** Counts everything that happens to requests. */
@@ -183,7 +183,7 @@ export class Monitor implements Witness {
 
 /** A reason on one line, cut. */
 function shown(reason: string): string {
-  return kept(reason.slice(0, MAX_REASON).replace(/\s+/g, " ").trim(), MAX_SHOWN_REASON);
+  return kept(reason.slice(0, MAX_REASON).replace(/\s+/g, " ").trim(), MAX_SHOWN);
 }
 
 function recordOf(
@@ -206,8 +206,8 @@ function recordOf(
     signal: verdict.signal,
     kind: verdict.kind.slice(0, MAX_KIND),
     reason: verdict.reason.slice(0, MAX_REASON),
-    task: task ?? taskOf(verify?.rolloutId ?? ""),
-    rollout: verify?.rolloutId?.slice(0, MAX_SHOWN_REASON),
+    task: (task ?? taskOf(verify?.rolloutId ?? ""))?.slice(0, MAX_SHOWN),
+    rollout: verify?.rolloutId?.slice(0, MAX_SHOWN),
     session,
     path: loggedPath(request.url ?? ""),
     answerBytes,

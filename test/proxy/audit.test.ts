@@ -105,6 +105,17 @@ describe("the audit", () => {
   });
 });
 
+it("holds no more of a path's rollout and task than anybody reads", async () => {
+  const file = await auditFile();
+  const proxy = await started(file);
+  const target = `/v/ng-rollout/${"t".repeat(60_000)}-1/verify`;
+  expect((await rawRequest(proxy.url, request("POST", target, { body: MASKED }))).status).toBe(503);
+  await proxy.close();
+  const [line] = await linesIn(file);
+  expect(line).toMatchObject({ task: "t".repeat(200), rollout: "t".repeat(200) });
+  expect((await readFile(file)).length).toBeLessThan(2000);
+});
+
 describe("the ids that a request brings along", () => {
   it("stand in the lines about it, cut, and go on unchanged; none is made up", async () => {
     const upstream = await startUpstream(answer(MASKED));
