@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import type { Config } from "../config/config.js";
 import { globOf } from "../config/patterns.js";
-import { isSecret } from "../config/plain.js";
+import { isSecret } from "../config/secrets.js";
 import { ProxyError } from "../errors.js";
 import { explainMatch, type MatchStep } from "../route/match.js";
 import { cutPrefix } from "../route/prefix.js";

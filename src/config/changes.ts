@@ -1,5 +1,5 @@
 import type { Config, Listen } from "./config.js";
-import { isSecret, NOT_SHOWN } from "./plain.js";
+import { isSecret, NOT_SHOWN } from "./secrets.js";
 
 /** What can be changed while requests are in flight; anything else needs a restart. */
 const LIVE = /^(?:listen|routes|verifyPaths)\b/;

@@ -1,8 +1,9 @@
 import type { Listen } from "./config.js";
 import { globbing } from "./patterns.js";
-import { foundText, type LocatedProblem, own, pathText } from "./problems.js";
+import { type LocatedProblem, own, pathText } from "./problems.js";
 import { takesAllOf } from "./reach.js";
 import { type FileMatch, matchSchema } from "./route-schema.js";
+import { foundAt } from "./secrets.js";
 
 /**
  * What is wrong between values that are each fine: total over anything that a file may hold under `routes`.
@@ -145,5 +146,5 @@ function problem(
   found: unknown,
   more: { readonly allowed?: string; readonly hint?: string },
 ): LocatedProblem[] {
-  return [{ keys, path: pathText(keys), wrong, found: foundText(found), ...more }];
+  return [{ keys, path: pathText(keys), wrong, found: foundAt(keys, found), ...more }];
 }

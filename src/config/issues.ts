@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { ALLOWED } from "./about.js";
-import { foundText, type LocatedProblem, own, pathText } from "./problems.js";
+import { type LocatedProblem, own, pathText } from "./problems.js";
 import { fileSchema } from "./schema.js";
+import { foundAt } from "./secrets.js";
 import { suggest } from "./suggest.js";
 
 type Issue = z.core.$ZodIssue;
@@ -23,7 +24,7 @@ function explain(issue: Issue, schema: z.ZodType, value: unknown, at: Path): Loc
     keys,
     path: pathText(keys),
     wrong,
-    found: foundText(input),
+    found: foundAt(keys, input),
     allowed: place && ALLOWED.get(unwrapped(place))?.allowed,
     hint,
   });

@@ -3,6 +3,7 @@ import type { Config } from "./config.js";
 import { globOf, searchedPattern, wholePattern } from "./patterns.js";
 import type { FileMatch, FileRoute } from "./route-schema.js";
 import type { FileConfig } from "./schema.js";
+import { isSecret, NOT_SHOWN } from "./secrets.js";
 
 /** The configuration in the form of the file, with every default written out: reading it again gives the same one. */
 export function plainConfig({ upstream, routes, ...rest }: Config): FileConfig {
@@ -48,14 +49,6 @@ export function withoutSecrets(config: Config): Config {
         ? alert
         : { ...alert, webhook: `${new URL(alert.webhook).origin}/${NOT_SHOWN}` },
   };
-}
-
-/** What stands for a secret. */
-export const NOT_SHOWN = "(not shown)";
-
-/** Whether a value of this name opens doors. */
-export function isSecret(name: string): boolean {
-  return /authorization|cookie|token|key|secret|password|webhook/i.test(name);
 }
 
 /** One route in the form of the file; what has no effect in its mode is left out. */

@@ -49,7 +49,7 @@ export function readSettings(flags: Flags, env: Environment): Settings {
       if (text === undefined || (text === "" && source.startsWith("MASKGATE_"))) continue;
       if (isServiceLink(source, text)) continue;
       const value = isNumeric(key) && /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
-      const wrong = problemsWith(SCALARS[key], value);
+      const wrong = problemsWith(SCALARS[key], value, [key]);
       problems.push(...wrong.map((problem) => ({ ...problem, path: source })));
       if (wrong.length === 0)
         values[key] = { value, source: source === "upstream" ? "argument" : source };
