@@ -1,35 +1,57 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** The replies of each connection that have not been sent yet, in the order of their requests. */
-const unsent = new WeakMap<Duplex, Set<ServerResponse>>();
+/** How many requests may wait on a connection before no more of it is read, and nobody notices any more that its client leaves. */
+const MOST_WAITING = 100;
+
+/** The replies of each connection that have not been sent yet, in the order of their requests, and how to begin with each. */
+const unsent = new WeakMap<Duplex, Map<ServerResponse, () => void>>();
 
 /**
- * Keeps account of a reply until it is closed. Of requests that a client sends one behind the other without waiting (RFC 9112 §9.3.2), Node tells only the
- * first that the connection has closed; the others are told here, so that what is done for them ends too.
+ * Keeps account of a reply until it is closed, and begins with its request once every earlier one has been answered. Requests that a client sends one behind the
+ * other without waiting may only be served side by side where none changes anything (RFC 9112 §9.3.2), and servers serve them in turn. Node tells only
+ * the first reply that the connection has closed; the others are told here.
  */
-export function follow(socket: Duplex, reply: ServerResponse): void {
+export function inTurn(socket: Duplex, reply: ServerResponse, begin: () => void): void {
   const replies = unsent.get(socket) ?? followConnection(socket);
-  replies.add(reply);
-  reply.once("close", () => replies.delete(reply));
+  replies.set(reply, begin);
+  reply.once("close", () => {
+    const wasFirst = firstOf(replies.keys()) === reply;
+    replies.delete(reply);
+    // Behind a reply that ends its connection nothing more is served.
+    if (wasFirst && socket.writable) firstOf(replies.values())?.();
+    if (replies.size === MOST_WAITING) socket.resume();
+  });
+  if (replies.size > MOST_WAITING) socket.pause();
+  if (replies.size === 1) begin();
 }
 
-function followConnection(socket: Duplex): Set<ServerResponse> {
-  const replies = new Set<ServerResponse>();
+function firstOf<T>(values: Iterable<T>): T | undefined {
+  const [first] = values;
+  return first;
+}
+
+function followConnection(socket: Duplex): Map<ServerResponse, () => void> {
+  const replies = new Map<ServerResponse, () => void>();
   unsent.set(socket, replies);
   socket.once("close", () => {
-    for (const reply of [...replies]) {
+    for (const reply of [...replies.keys()]) {
       if (reply.socket === null && !reply.writableFinished) reply.destroy().emit("close");
     }
   });
   return replies;
 }
 
+/** The replies on this connection that have not been sent yet. */
+function unsentOn(socket: Duplex): readonly ServerResponse[] {
+  return [...(unsent.get(socket)?.keys() ?? [])];
+}
+
 /**
  * Resolves when every reply to an earlier request has been sent on a connection that Node has handed over, for an upgrade or a tunnel; undefined where all have.
  */
 export function earlierReplies(socket: Duplex): Promise<unknown> | undefined {
-  const replies = [...(unsent.get(socket) ?? [])];
+  const replies = unsentOn(socket);
   if (replies.length === 0) return undefined;
   // Node has let go of the connection, and does not tell the reply that is being sent that there is room again.
   const tell = (): void => void replies.find((reply) => reply.socket !== null)?.emit("drain");
@@ -48,12 +70,12 @@ export function readOn(socket: Duplex): void {
 
 /** Resolves when every reply to a request that has come whole has been sent: a refusal of what follows, or of a request that is still coming, goes behind them. */
 export function repliesToWhole(socket: Duplex): Promise<unknown> | undefined {
-  return sent([...(unsent.get(socket) ?? [])].filter((reply) => reply.req.complete));
+  return sent(unsentOn(socket).filter((reply) => reply.req.complete));
 }
 
 /** Whether a reply on this connection has begun and not ended: whatever else is written there would be taken for part of it. */
 export function hasBegun(socket: Duplex): boolean {
-  return [...(unsent.get(socket) ?? [])].some((reply) => reply.headersSent);
+  return unsentOn(socket).some((reply) => reply.headersSent);
 }
 
 function sent(replies: readonly ServerResponse[]): Promise<unknown> | undefined {
@@ -75,4 +97,5 @@ export function stayPaused(socket: Duplex): void {
 function pauseAgain(this: Duplex): void {
   // By now `pause` would do nothing, since the stream counts as paused; it is the handle that still reads.
   if (this.isPaused()) this.emit("pause");
+  else if ((unsent.get(this)?.size ?? 0) > MOST_WAITING) this.pause();
 }

@@ -153,7 +153,6 @@ export class Exchange implements Passage {
     this.monitor.failed(this, error.code);
     logEvent(this.log, "warn", "upstream_error", this.fields({ code: error.code }), error.message);
     const { socket } = this.reply;
-    // While another reply is to be sent before this one, the connection ends when it is this one's turn.
     if (socket === null) this.reply.destroy();
     else if (socket.bytesWritten !== this.#writtenBefore) socket.resetAndDestroy();
     else socket.end(rawReply(failureReply(error.code, error.message)));

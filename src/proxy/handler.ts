@@ -8,7 +8,7 @@ import { matchRoute } from "../route/match.js";
 import { cutPrefix } from "../route/prefix.js";
 import type { Route } from "../route/route.js";
 import { type VerifyPath, verifyPath } from "../route/verify-path.js";
-import { follow } from "./connection.js";
+import { inTurn } from "./connection.js";
 import { offerReadable } from "./decode.js";
 import { Exchange } from "./exchange.js";
 import { forward, type Transport } from "./forward.js";
@@ -77,7 +77,6 @@ export function createHandler(
     // Node drops what is left of a body once the reply is whole, if nobody had asked for it while it came: here it is asked for before any of it is there.
     request.read(0);
     entrance.onOpened(request.socket);
-    follow(request.socket, reply);
     const { route, target, verify } = chooseRoute(pipeline, entrance.port(), request);
     const exchange = new Exchange(
       { request, reply, route, verify, log, monitor, expectsContinue },
@@ -96,7 +95,10 @@ export function createHandler(
     const onFailure = exchange.fail.bind(exchange);
     const onContinue = exchange.askForBody.bind(exchange);
     const outgoing = { target, headers, expectsContinue };
-    const abort = forward(transport, request, outgoing, { onContinue, onAnswer, onFailure });
+    let abort: (() => void) | undefined;
+    inTurn(request.socket, reply, () => {
+      abort = forward(transport, request, outgoing, { onContinue, onAnswer, onFailure });
+    });
 
     request.on("error", ignoreClientError);
     reply.once("close", () => {
@@ -107,7 +109,7 @@ export function createHandler(
         const fields = () => exchange.fields({ status: reply.statusCode });
         logEvent(log, "debug", "request", fields, "served");
       } else {
-        abort();
+        abort?.();
         const fields = () => exchange.fields({ status: 499 });
         logEvent(log, "debug", "client_gone", fields, "the client left");
       }
