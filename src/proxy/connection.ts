@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 /** How many requests may wait on a connection before no more of it is read, and nobody notices any more that its client leaves. */
@@ -98,4 +99,11 @@ function pauseAgain(this: Duplex): void {
   // By now `pause` would do nothing, since the stream counts as paused; it is the handle that still reads.
   if (this.isPaused()) this.emit("pause");
   else if ((unsent.get(this)?.size ?? 0) > MOST_WAITING) this.pause();
+}
+
+/** Ends a connection with a reset, which no client takes for the end of an answer. Over TLS only the connection that carries it has one: Node throws otherwise. */
+export function reset(socket: Socket & { readonly _parent?: Socket | null }): void {
+  const carrier = "encrypted" in socket ? socket._parent : socket;
+  if (carrier) carrier.resetAndDestroy();
+  else socket.destroy();
 }

@@ -9,6 +9,7 @@ import { logEvent, type Logger, loggedPath } from "../observe/log.js";
 import type { Passage, Witness } from "../observe/passage.js";
 import { keepOnRoute } from "../route/location.js";
 import type { Route } from "../route/route.js";
+import { reset } from "./connection.js";
 import { endBehindUpload } from "./last-upload.js";
 import { rawReply } from "./raw-reply.js";
 import type { VerifyPath } from "../route/verify-path.js";
@@ -154,7 +155,7 @@ export class Exchange implements Passage {
     logEvent(this.log, "warn", "upstream_error", this.fields({ code: error.code }), error.message);
     const { socket } = this.reply;
     if (socket === null) this.reply.destroy();
-    else if (socket.bytesWritten !== this.#writtenBefore) socket.resetAndDestroy();
+    else if (socket.bytesWritten !== this.#writtenBefore) reset(socket);
     else socket.end(rawReply(failureReply(error.code, error.message)));
   }
 }

@@ -10,7 +10,7 @@ import { endToEnd, type RawHeaders, tokensOf, without } from "../http/headers.js
 import { logEvent, loggedPath } from "../observe/log.js";
 import { keepOnRoute } from "../route/location.js";
 import { tlsOptions } from "./agent.js";
-import { earlierReplies, readOn } from "./connection.js";
+import { earlierReplies, readOn, reset } from "./connection.js";
 import { chooseRoute, type Entrance, type Pipeline } from "./handler.js";
 import { rawHead, rawReply } from "./raw-reply.js";
 
@@ -177,7 +177,7 @@ function mend(sent: ClientRequest, socket: Socket, edit: EditFields): void {
 function decline(answer: IncomingMessage, socket: Socket, edit: EditFields): void {
   const line = `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`;
   socket.write(rawHead(line, [...edit(endToEnd(answer.rawHeaders)), "Connection", "close"]));
-  answer.once("error", () => socket.resetAndDestroy());
+  answer.once("error", () => reset(socket));
   answer.pipe(socket);
 }
 

@@ -8,7 +8,7 @@ import tls from "node:tls";
 import { describe, expect, it } from "vitest";
 import { startCli } from "../helpers/cli.js";
 import { closeLater } from "../helpers/closing.js";
-import { answer, MASKED, SCORED, verify } from "../helpers/messages.js";
+import { answer, chunkedAnswer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
 import { type Proxy, startConfigured } from "../helpers/proxy.js";
 import { pem, tlsFile } from "../helpers/tls.js";
 import { startUpstream, type Upstream } from "../helpers/upstream.js";
@@ -92,6 +92,39 @@ describe("a listener with a certificate", () => {
     });
     expect(upstream.requests).toEqual([]);
     expect((await ask(proxy.url)).text).toBe(SCORED);
+  });
+
+  const WEBSOCKET = [
+    ["Connection", "Upgrade"],
+    ["Upgrade", "websocket"],
+  ] as const;
+
+  it.each([
+    ["with a length", request("GET", "/x"), answer("x".repeat(1000))],
+    ["without one", request("GET", "/x", { version: "1.0" }), chunkedAnswer(["x".repeat(1000)])],
+    [
+      "to an upgrade that is declined",
+      request("GET", "/x", { headers: WEBSOCKET }),
+      answer("x".repeat(1000), { status: 403 }),
+    ],
+  ])("breaks off an answer %s that is cut short, and goes on", async (_, asks, bytes) => {
+    const { upstream, proxy } = await stage(() => undefined);
+    const { port } = new URL(proxy.url);
+    const client = tls.connect({ port: Number(port), ca: pem("ca.pem"), servername: "localhost" });
+    closeLater(() => void client.destroy());
+    const broken = new Promise((resolve) => client.once("error", resolve));
+    client.write(asks);
+    const { write, end } = await upstream.arrived(1);
+    write(bytes.subarray(0, -100));
+    for await (const part of client.iterator({ destroyOnReturn: false })) {
+      if (String(part).includes("xxx")) break;
+    }
+    client.resume();
+    end();
+    expect(await broken).toMatchObject({ code: "ECONNRESET" });
+    const next = ask(proxy.url);
+    (await upstream.arrived(2)).write(answer(SCORED));
+    expect((await next).text).toBe(SCORED);
   });
 
   it("drains with clients that shook no hands, or asked nothing", async () => {
