@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { closeLater } from "../helpers/closing.js";
@@ -105,8 +106,15 @@ describe.each(MODES)("in mode %s", (mode) => {
 const peakOf = (pid: number): number =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 
-/** How often a client reads until nothing more happens for it: what a proxy could take in, it has. */
-const AT_REST = 100;
+/** Does this again and again until it has come to the same a hundred times: what a proxy could take in, it has by then. */
+async function atRest(step: () => Promise<string>): Promise<void> {
+  let seen = "";
+  for (let same = 0; same < 100; same += 1) {
+    const now = await step();
+    if (now !== seen) same = 0;
+    seen = now;
+  }
+}
 
 describe.runIf(process.platform === "linux").each(MODES)(
   "a client that reads 1 kB at a time of an answer of 200 MB (%s)",
@@ -137,20 +145,46 @@ describe.runIf(process.platform === "linux").each(MODES)(
       const quick = await openClient(program.url);
       slow.socket.write(verify());
       await slow.read();
-      let rest = 0;
-      for (let seen = ""; rest < AT_REST; rest += 1) {
+      await atRest(async () => {
         await slow.read();
         quick.write(request("HEAD", "/"));
         expect((await quick.reply("HEAD")).status).toBe(200);
-        const now = `${left} ${peak()}`;
-        if (now !== seen) rest = 0;
-        seen = now;
-      }
+        return `${left} ${peak()}`;
+      });
       expect(peak()).toBeLessThan(200);
       slow.socket.destroy();
     }, 60_000);
   },
 );
+
+describe.runIf(process.platform === "linux").each(MODES)("an upload of 200 MB (%s)", (mode) => {
+  it("to an upstream that reads none of it keeps memory where it was, and others are served", async () => {
+    const { url } = await startHttpUpstream((asked, reply) => {
+      if (asked.method === "HEAD") reply.end();
+    });
+    const program = await startProgramInMode(mode, { url });
+    const uploading = httpRequest(`${program.url}/verify`, { method: "POST", agent: false });
+    uploading.on("error", () => undefined);
+    const piece = Buffer.alloc(1024 * 1024, "x");
+    let left = 200;
+    const more = (): void => {
+      while (left > 0) {
+        left -= 1;
+        if (!uploading.write(piece)) return;
+      }
+    };
+    uploading.on("drain", more);
+    more();
+    const quick = await openClient(program.url);
+    await atRest(async () => {
+      quick.write(request("HEAD", "/"));
+      expect((await quick.reply("HEAD")).status).toBe(200);
+      return `${left} ${peakOf(program.child.pid!)}`;
+    });
+    expect(peakOf(program.child.pid!)).toBeLessThan(200);
+    uploading.destroy();
+  }, 60_000);
+});
 
 /** A connection that is read a kilobyte at a time, and only when it is asked to. */
 async function slowReader(url: string): Promise<{ socket: Socket; read(): Promise<void> }> {
