@@ -52,6 +52,7 @@ const ENDS: readonly (readonly [mutant: string, says: string])[] = [
   ["memory kept", "external memory grew"],
   ["a socket kept", "sockets left"],
   ["a file kept", "temporary files left"],
+  ["an event loop held up", "event loop held up"],
   ["an end with 3", "ended with 3"],
   ["no end", "ended with null"],
 ];

@@ -77,8 +77,22 @@ const MUTANTS = {
     kept.push(openSync(name, "w"));
     unlinkSync(name);
   }),
+  // From the third time on that the soak asks how it is: the first two are before the run.
+  "an event loop held up": () => {
+    const spin = (until = performance.now() + 30) => {
+      while (performance.now() < until);
+    };
+    let asked = 0;
+    process.on("SIGUSR2", () => {
+      asked += 1;
+      if (asked === 3) setInterval(spin, 40).unref();
+    });
+  },
   "an end with 3": () => process.on("exit", () => (process.exitCode = 3)),
-  "no end": () => setInterval(() => undefined, 1_000),
+  "no end": () => {
+    process.exit = () => undefined;
+    setInterval(() => undefined, 1_000);
+  },
   "paths decoded": onRequest((_, real, options) =>
     real({ ...options, path: options.path.replaceAll(/%2f/gi, "/") }),
   ),
