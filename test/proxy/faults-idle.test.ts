@@ -4,15 +4,22 @@ import { MODES, startInMode } from "../helpers/modes.js";
 import { openClient } from "../helpers/raw-client.js";
 import { startUpstream, type Upstream } from "../helpers/upstream.js";
 
-/** An upstream that ends a connection which has been idle for this long, and says nothing of it in its header. */
-async function startImpatient(idleMs: number): Promise<Upstream> {
+/** An upstream that ends a connection which has been idle for this long, and says nothing of it in its header; `lost` counts those. */
+async function startImpatient(idleMs: number): Promise<Upstream & { readonly lost: () => number }> {
   const timers = new Map<number, NodeJS.Timeout>();
-  return startUpstream(async ({ received, whole, write, end }) => {
+  let lost = 0;
+  const upstream = await startUpstream(async ({ received, whole, gone, write, end }) => {
     clearTimeout(timers.get(received.connection));
     await whole;
     write(answer(SCORED));
-    timers.set(received.connection, setTimeout(end, idleMs));
+    const timer = setTimeout(() => {
+      lost += 1;
+      end();
+    }, idleMs);
+    timers.set(received.connection, timer);
+    void gone.then(() => clearTimeout(timer));
   });
+  return Object.assign(upstream, { lost: () => lost });
 }
 
 const pause = async (ms: number): Promise<void> =>
@@ -48,6 +55,20 @@ it.each([1000, 2000, 5000])(
     const targets = upstream.requests.map(({ target }) => target);
     expect(targets).toHaveLength(150);
     expect(new Set(targets).size).toBe(150);
+  },
+);
+
+// Whether a request meets the very moment is chance, so the same once more without it.
+it.each(MODES)(
+  "gives up an idle connection before an upstream does that waits for 2 s (%s)",
+  async (mode) => {
+    const upstream = await startImpatient(2000);
+    const proxy = await startInMode(mode, upstream);
+    const clients = await Promise.all(Array.from({ length: 8 }, async () => openClient(proxy.url)));
+    for (const client of clients) client.write(verify());
+    for (const client of clients) expect((await client.reply("POST")).status).toBe(200);
+    await upstream.quiet();
+    expect(upstream.lost()).toBe(0);
   },
 );
 
