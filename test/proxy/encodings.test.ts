@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { detectMask } from "../../src/mask/verdict.js";
 import { endToEnd, valuesOf } from "../helpers/http-bytes.js";
 import { answer, chunkedAnswer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
+import { startInMode } from "../helpers/modes.js";
 import { startProxy } from "../helpers/proxy.js";
 import { rawRequest } from "../helpers/raw-client.js";
 import { through } from "../helpers/through.js";
@@ -216,6 +217,19 @@ describe("an answer that nobody can read", () => {
     expect(reply.status).toBe(200);
     expect(reply.body.equals(bytes)).toBe(true);
   });
+
+  it.each(UNREADABLE)(
+    "(%s) passes on an observe route, with a warning, and the proxy goes on",
+    async (_, coding, bytes) => {
+      const upstream = await startUpstream(coded(coding, bytes));
+      const proxy = await startInMode("observe", upstream, "maxAnswerBytes: 4194304");
+      for (const n of [1, 2]) {
+        expect((await rawRequest(proxy.url, verify())).body.equals(bytes)).toBe(true);
+        await proxy.nextLog("uninspectable", n);
+      }
+      expect(proxy.logged("let_through")).toEqual([]);
+    },
+  );
 
   it("but is not 200 passes", async () => {
     const bytes = answer("odd", {

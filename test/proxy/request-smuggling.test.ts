@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Field, valuesOf } from "../helpers/http-bytes.js";
 import { answer, chunk, MASKED, request, SCORED, verify } from "../helpers/messages.js";
+import { MODES, startInMode } from "../helpers/modes.js";
 import { startProxy } from "../helpers/proxy.js";
 import { openClient, rawRequest } from "../helpers/raw-client.js";
 import { through } from "../helpers/through.js";
@@ -46,10 +47,10 @@ const AMBIGUOUS: readonly (readonly [name: string, bytes: string])[] = [
   ["HTTP/1.12 in the first line", "POST /verify HTTP/1.12\r\nHost: a\r\nContent-Length: 0\r\n\r\n"],
 ];
 
-describe("a request that can be read in two ways", () => {
+describe.each(MODES)("a request that can be read in two ways, in mode %s,", (mode) => {
   it.each(AMBIGUOUS)("is refused and ends its connection: %s", async (_, bytes) => {
     const upstream = await startUpstream(answer(SCORED));
-    const proxy = await startProxy(upstream);
+    const proxy = await startInMode(mode, upstream);
     const client = await openClient(proxy.url);
     client.write(bytes);
     const reply = await client.reply("POST");
@@ -66,7 +67,7 @@ describe("a request that can be read in two ways", () => {
     "reaches the upstream with no byte: %s",
     async (_, bytes) => {
       const upstream = await startUpstream(answer(SCORED));
-      const proxy = await startProxy(upstream);
+      const proxy = await startInMode(mode, upstream);
       await rawRequest(proxy.url, Buffer.from(bytes, "latin1"));
       expect(upstream.bytesIn).toBe(0);
     },
@@ -173,7 +174,7 @@ describe("an offer to upgrade", () => {
   });
 });
 
-describe("an answer that can be read in two ways", () => {
+describe.each(MODES)("an answer that can be read in two ways, in mode %s,", (mode) => {
   it.each([
     [
       "a length and chunks",
@@ -189,7 +190,7 @@ describe("an answer that can be read in two ways", () => {
       if (received.target === "/next") write(answer('"next"'));
       else end(bytes);
     });
-    const proxy = await startProxy(upstream);
+    const proxy = await startInMode(mode, upstream);
     const reply = await rawRequest(proxy.url, verify());
     expect(reply.status).toBe(502);
     expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["upstream-error"]);
@@ -204,7 +205,7 @@ describe("an answer that can be read in two ways", () => {
       const own = answer(`"${received.target}"`);
       write(received.target === "/next" ? own : Buffer.concat([own, answer('"nobody"')]));
     });
-    const proxy = await startProxy(upstream);
+    const proxy = await startInMode(mode, upstream);
     const client = await openClient(proxy.url);
     for (const target of ["/a", "/next", "/b", "/next"]) {
       client.write(request("GET", target));
