@@ -78,15 +78,18 @@ describe.each(LEAVING)("a client that leaves by %s", (_, leave) => {
   });
 });
 
-it("ends the upstream's work for a client that only closes its sending side", async () => {
-  const upstream = await startUpstream(() => undefined);
-  const proxy = await startProxy(upstream);
-  const client = await openClient(proxy.url);
-  client.write(verify());
-  const { gone } = await upstream.arrived();
-  client.end();
-  await gone;
-});
+it.each(MODES)(
+  "ends the upstream's work for a client that only closes its sending side (%s)",
+  async (mode) => {
+    const upstream = await startUpstream(() => undefined);
+    const proxy = await startInMode(mode, upstream);
+    const client = await openClient(proxy.url);
+    client.write(verify());
+    const { gone } = await upstream.arrived();
+    client.end();
+    await gone;
+  },
+);
 
 it("does not deliver a verify whose client left while the upstream was down", async () => {
   const port = await freePort();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { endToEnd, valuesOf } from "../helpers/http-bytes.js";
 import { answer, chunk, MASKED, request, SCORED, verify } from "../helpers/messages.js";
+import { startInMode } from "../helpers/modes.js";
 import { startProxy } from "../helpers/proxy.js";
 import { openClient, rawRequest, type Reply } from "../helpers/raw-client.js";
 import { through } from "../helpers/through.js";
@@ -124,9 +125,12 @@ describe("an answer that is cut short", () => {
 
   // Such a client knows the end of a body only by the end of the connection: a FIN would make half an answer whole.
   // libuv shows a reset as a FIN when it comes together with data, so the cut waits until the client has what was sent.
-  it.each(CUTS)("is never a clean end for an HTTP/1.0 client: $title", async (cut) => {
+  const STREAMED = (["passthrough", "observe"] as const).flatMap((mode) =>
+    CUTS.map((cut) => ({ ...cut, mode })),
+  );
+  it.each(STREAMED)("is never a clean end for an HTTP/1.0 client ($mode): $title", async (cut) => {
     const upstream = await startUpstream(() => undefined);
-    const proxy = await startProxy(upstream, { maskedAsError: false });
+    const proxy = await startInMode(cut.mode, upstream);
     const client = await openClient(proxy.url);
     client.write(request("POST", "/verify", { version: "1.0", body: "{}" }));
     const exchange = await upstream.arrived();

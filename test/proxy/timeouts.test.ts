@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { valuesOf } from "../helpers/http-bytes.js";
 import { answer, request, SCORED, verify } from "../helpers/messages.js";
+import { MODES, startInMode } from "../helpers/modes.js";
 import { startProxy } from "../helpers/proxy.js";
 import { openClient, rawRequest } from "../helpers/raw-client.js";
 import { watchHttp } from "../helpers/settings.js";
@@ -39,18 +40,21 @@ it("sets no limit on a request or its answer, and one on a client's header", asy
   expect(seen.calls[0]?.socket?.timeout ?? 0).toBe(0);
 });
 
-it("answers 504 once when a configured limit passes, and ends the upstream's connection", async () => {
-  const upstream = await startUpstream(() => undefined);
-  const proxy = await startProxy(upstream, { upstreamTimeoutMs: 100 });
-  const reply = await rawRequest(proxy.url, verify());
-  expect(reply.status).toBe(504);
-  expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["upstream-timeout"]);
-  await (
-    await upstream.arrived()
-  ).gone;
-  await upstream.quiet();
-  expect(upstream.requests).toHaveLength(1);
-});
+it.each(MODES)(
+  "answers 504 once when a configured limit passes, and ends the upstream's connection (%s)",
+  async (mode) => {
+    const upstream = await startUpstream(() => undefined);
+    const proxy = await startInMode(mode, upstream, "upstreamTimeoutMs: 100");
+    const reply = await rawRequest(proxy.url, verify());
+    expect(reply.status).toBe(504);
+    expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["upstream-timeout"]);
+    await (
+      await upstream.arrived()
+    ).gone;
+    await upstream.quiet();
+    expect(upstream.requests).toHaveLength(1);
+  },
+);
 
 it("does not count the time of a body against the configured limit of a header", async () => {
   const upstream = await startUpstream(({ received, write }) => {
