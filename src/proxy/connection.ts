@@ -101,6 +101,14 @@ function pauseAgain(this: Duplex): void {
   else if ((unsent.get(this)?.size ?? 0) > MOST_WAITING) this.pause();
 }
 
+/**
+ * Has Node not pause its parser at a request whose client takes its replies slowly. Over TLS it gives the parser all the same what it has read and not yet
+ * passed on, and a paused parser takes that for an error: the request would be refused, and the reply before it cut. What is kept meanwhile has its bounds here.
+ */
+export function keepParsing(socket: Socket & { _paused?: boolean }): void {
+  socket._paused = false;
+}
+
 /** Ends a connection with a reset, which no client takes for the end of an answer. Over TLS only the connection that carries it has one: Node throws otherwise. */
 export function reset(socket: Socket & { readonly _parent?: Socket | null }): void {
   const carrier = "encrypted" in socket ? socket._parent : socket;

@@ -8,7 +8,7 @@ import { matchRoute } from "../route/match.js";
 import { cutPrefix } from "../route/prefix.js";
 import type { Route } from "../route/route.js";
 import { type VerifyPath, verifyPath } from "../route/verify-path.js";
-import { inTurn } from "./connection.js";
+import { inTurn, keepParsing } from "./connection.js";
 import { offerReadable } from "./decode.js";
 import { Exchange } from "./exchange.js";
 import { forward, type Transport } from "./forward.js";
@@ -74,6 +74,7 @@ export function createHandler(
 ): (request: IncomingMessage, reply: ServerResponse, expectsContinue?: boolean) => void {
   const { transport, log, monitor, bounds } = pipeline;
   return (request, reply, expectsContinue = false) => {
+    keepParsing(request.socket);
     // Node drops what is left of a body once the reply is whole, if nobody had asked for it while it came: here it is asked for before any of it is there.
     request.read(0);
     entrance.onOpened(request.socket);

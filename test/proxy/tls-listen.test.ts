@@ -8,6 +8,7 @@ import tls from "node:tls";
 import { describe, expect, it } from "vitest";
 import { startCli } from "../helpers/cli.js";
 import { closeLater } from "../helpers/closing.js";
+import { Incoming } from "../helpers/connection.js";
 import { answer, chunkedAnswer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
 import { type Proxy, startConfigured } from "../helpers/proxy.js";
 import { pem, tlsFile } from "../helpers/tls.js";
@@ -125,6 +126,31 @@ describe("a listener with a certificate", () => {
     const next = ask(proxy.url);
     (await upstream.arrived(2)).write(answer(SCORED));
     expect((await next).text).toBe(SCORED);
+  });
+
+  it("takes an upload behind a reply that its client has not read yet", async () => {
+    const [large, upload] = ["x".repeat(20_000_000), "y".repeat(100_000)];
+    const { upstream, proxy } = await stage(async ({ whole, write }) => {
+      const { method } = await whole;
+      write(answer(method === "GET" ? large : SCORED));
+    });
+    const { port } = new URL(proxy.url);
+    const client = tls.connect({ port: Number(port), ca: pem("ca.pem"), servername: "localhost" });
+    closeLater(() => void client.destroy());
+    const incoming = new Incoming(client);
+    client.write(request("GET", "/x"));
+    await incoming.until(() => incoming.length > 0 || undefined);
+    client.pause();
+    for (let round = 0; round < 20; round += 1) await ask(proxy.url);
+    client.write(request("POST", "/verify", { body: upload }));
+    for (let round = 0; round < 20; round += 1) await ask(proxy.url);
+    client.resume();
+    const expected = Buffer.concat([answer(large), answer(SCORED)]);
+    await incoming.until(
+      () => incoming.ending ?? (incoming.length >= expected.length || undefined),
+    );
+    expect(incoming.bytes.equals(expected)).toBe(true);
+    expect(upstream.requests.at(-1)?.body.toString()).toBe(upload);
   });
 
   it("drains with clients that shook no hands, or asked nothing", async () => {
