@@ -12,6 +12,8 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 const RETRY_MS = 20;
 const LAST_PATIENCE_MS = 1000;
 
+const NOBODY_READS = "nobody reads it";
+
 /** A pipe that takes nothing says so: a write that waited for its reader would hold up the end of the process. */
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NONBLOCK;
 
@@ -85,6 +87,8 @@ export class Audit {
     while (this.#waiting.length > 0) {
       const lines = this.#batch();
       try {
+        // A pipe that was given up has been closed and is empty: it would take these, and nobody would ever have them.
+        if (this.#givenUp && !this.#isRegular) throw new Error(NOBODY_READS);
         await this.#append(lines);
         this.written += lines.length;
         this.#recover();
@@ -138,7 +142,7 @@ export class Audit {
         written += (await file.write(bytes, written)).bytesWritten;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-        if (this.#givenUp) throw new Error("nobody reads it", { cause: error });
+        if (this.#givenUp) throw new Error(NOBODY_READS, { cause: error });
         await after(RETRY_MS);
       }
     }

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { Audit } from "../../../src/observe/audit.js";
@@ -134,6 +135,21 @@ describe("an audit file", () => {
     expect(audit.written + audit.lost).toBe(90);
     expect(events()).toEqual(["audit_failed", "audit_failed"]);
     expect(logged().at(-1)).toMatchObject({ lost: audit.lost });
+  });
+
+  it("that is given up takes nothing more: the pipe is empty once it has been closed, and its lines are gone", async () => {
+    const pipe = join(await folder(), "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const { audit, events, logged } = auditIn(pipe);
+    await audit.start();
+    audit.write(record("x".repeat(1 << 20)));
+    // The first one is being written, so this one waits for a turn of its own.
+    await setImmediate();
+    audit.write(record("small"));
+    await audit.close();
+    expect([audit.written, audit.lost]).toEqual([0, 2]);
+    expect(events()).toEqual(["audit_failed", "audit_failed"]);
+    expect(logged().at(-1)).toMatchObject({ lost: 2 });
   });
 
   it("on a full disk is told of once, and each line is counted", async () => {
