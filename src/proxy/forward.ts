@@ -6,7 +6,7 @@ import { ProxyError } from "../errors.js";
 import { failureOf, refusalCode } from "../http/failure.js";
 import { hasBody, type RawHeaders } from "../http/headers.js";
 import type { UpstreamPool } from "./agent.js";
-import { hearOut } from "./hear-out.js";
+import { hearOut, tellResetFromEnd } from "./hear-out.js";
 import { MAX_HEADER_BYTES } from "./limits.js";
 import { Pump } from "./pump.js";
 import type { Refusals } from "./refusals.js";
@@ -109,6 +109,7 @@ export function forward(
     if (outgoing.expectsContinue) sent.once("continue", () => handler.onContinue());
     sent.once("response", (answer) => {
       answered = answer;
+      if (!sent.shouldKeepAlive && !transport.upstream.secure) tellResetFromEnd(answer);
       transport.pool.endBehindUpload(sent);
       answer.once("end", () => {
         if (!request.complete) endWithItsClient(request, sent);

@@ -1,4 +1,5 @@
-import type { Socket } from "node:net";
+import type { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 
 const heardOut = new WeakSet<Socket>();
 
@@ -22,6 +23,20 @@ export function hearOut(socket: Socket): void {
   if (writev !== undefined) {
     socket._writev = (chunks, done) => writev(chunks, forgiving(done));
   }
+}
+
+/**
+ * Has an answer whose end is that of its connection break off where the connection was reset. A reset that comes together with the last bytes is told of as an
+ * end like any other (libuv 1.46, `uv__stream_io`); only a write finds out, even one of nothing.
+ */
+export function tellResetFromEnd(answer: IncomingMessage): void {
+  const { socket } = answer;
+  socket.prependOnceListener("end", () => {
+    if (answer.complete) return;
+    Socket.prototype._write.call(socket, "", "latin1", (error) => {
+      if (error instanceof Error) answer.destroy(error);
+    });
+  });
 }
 
 function isGone({ code }: NodeJS.ErrnoException): boolean {

@@ -57,6 +57,14 @@ const BEFORE_THE_HEADER_ENDS: readonly (readonly [string, Script])[] = [
 
 const BEHIND_THE_HEADER: readonly (readonly [string, Script])[] = [
   ["a reset right behind the header", sends(answer(SCORED).subarray(0, -SCORED.length), "reset")],
+  [
+    "a reset together with a body that would end with its connection",
+    async ({ whole, write, reset }) => {
+      await whole;
+      write(answer(MASKED, { length: false }));
+      reset();
+    },
+  ],
   ["an end inside the length", sends(answer(MASKED).subarray(0, -1), "end")],
   ["a reset inside the length", sends(answer(MASKED).subarray(0, -1), "reset")],
   ["an end without a last chunk", sends(CHUNKED + chunk(MASKED).toString("latin1"), "end")],
