@@ -1,6 +1,7 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { CLIENT_KEEP_ALIVE_MS } from "./limits.js";
 
 /** How many requests may wait on a connection before no more of it is read, and nobody notices any more that its client leaves. */
 const MOST_WAITING = 100;
@@ -22,9 +23,18 @@ export function inTurn(socket: Duplex, reply: ServerResponse, begin: () => void)
     // Behind a reply that ends its connection nothing more is served.
     if (wasFirst && socket.writable) firstOf(replies.values())?.();
     if (replies.size === MOST_WAITING) socket.resume();
+    if (socket.writable && !reply.req.complete) leaveTime(socket, reply.req);
   });
   if (replies.size > MOST_WAITING) socket.pause();
   if (replies.size === 1) begin();
+}
+
+/** Has an upload that was answered before its end take any time, as others may: Node would count the connection as idle, and end it. */
+function leaveTime(socket: Duplex, request: IncomingMessage): void {
+  request.socket.setTimeout(0);
+  request.once("end", () => {
+    if (unsentOn(socket).length === 0) request.socket.setTimeout(CLIENT_KEEP_ALIVE_MS);
+  });
 }
 
 function firstOf<T>(values: Iterable<T>): T | undefined {
