@@ -5,6 +5,9 @@ import { MODES, startInMode } from "../helpers/modes.js";
 import { openClient, rawRequest, type Reply } from "../helpers/raw-client.js";
 import { freePort, startUpstream } from "../helpers/upstream.js";
 
+/** No test that runs beside this one is given this port. */
+const CLOSED = "http://127.0.0.1:9";
+
 function expectBadGateway(reply: Reply): void {
   expect(reply.status).toBe(502);
   expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["upstream-error"]);
@@ -46,7 +49,7 @@ describe.each(MODES)("a closed port (%s)", (mode) => {
 
   // A11: whoever asks whether somebody is there hears it at once.
   it.each(["GET", "HEAD"])("is 502 at once for %s", async (method) => {
-    const proxy = await startInMode(mode, `http://127.0.0.1:${await freePort()}`);
+    const proxy = await startInMode(mode, CLOSED);
     const reply = await rawRequest(proxy.url, request(method, "/"));
     expect(reply.status).toBe(502);
     expect(valuesOf(reply.fields, "maskgate-verdict")).toEqual(["upstream-error"]);
@@ -54,7 +57,7 @@ describe.each(MODES)("a closed port (%s)", (mode) => {
   });
 
   it("takes the whole of a large upload, and what the client asks for behind it", async () => {
-    const upstream = `http://127.0.0.1:${await freePort()}`;
+    const upstream = CLOSED;
     const proxy = await startInMode(mode, upstream, "connectRetryMs: 0");
     const client = await openClient(proxy.url);
     client.write(request("POST", "/verify", { body: "x".repeat(20_000_000) }));
@@ -64,11 +67,7 @@ describe.each(MODES)("a closed port (%s)", (mode) => {
   });
 
   it.each([0, 300])("is 502 for POST after connectRetryMs: %i", async (connectRetryMs) => {
-    const proxy = await startInMode(
-      mode,
-      `http://127.0.0.1:${await freePort()}`,
-      `connectRetryMs: ${connectRetryMs}`,
-    );
+    const proxy = await startInMode(mode, CLOSED, `connectRetryMs: ${connectRetryMs}`);
     expectBadGateway(await rawRequest(proxy.url, verify()));
     expect(proxy.logged("upstream_error")).toHaveLength(1);
   });
