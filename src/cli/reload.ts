@@ -29,10 +29,10 @@ export function reloadOnChange(
 ): () => void {
   let current = started;
   let last: Promise<void> = Promise.resolve();
-  const refused: Refused = { problems: "", byLook: false };
+  const told: Told = { problems: "", byLook: false };
   const reloadAfter = async (before: Promise<void>, isAsked: boolean): Promise<void> => {
     await before;
-    current = await reloadOnce(gate, source, current, log, isAsked, refused);
+    current = await reloadOnce(gate, source, current, log, isAsked, told);
   };
   const reload = (): void => {
     last = reloadAfter(last, true);
@@ -58,10 +58,11 @@ export function reloadOnChange(
   };
 }
 
-/** The last refusal since something was applied, so that a file which is read for two reasons is refused once. */
-interface Refused {
+/** What was said last, so that a file which is read for two reasons is told of once. */
+interface Told {
+  /** Why it was refused; empty when it was not. */
   problems: string;
-  /** Told of because somebody looked again, not because the file had changed. */
+  /** It was told of because somebody looked again, before the change of the file was noticed. */
   byLook: boolean;
 }
 
@@ -71,13 +72,14 @@ async function reloadOnce(
   current: Config,
   log: Logger,
   isAsked: boolean,
-  refused: Refused,
+  told: Told,
 ): Promise<Config> {
   try {
     const next = await source.load();
-    refused.problems = "";
     const changes = changesBetween(current, next);
-    if (changes.length === 0 && !isAsked) return current;
+    const isTold = changes.length === 0 && (!isAsked || told.byLook);
+    Object.assign(told, { problems: "", byLook: !isAsked && !isTold });
+    if (isTold) return current;
     const live = changes.filter((change) => !change.needsRestart);
     const later = changes.filter((change) => change.needsRestart);
     if (live.length > 0) await gate.apply(next);
@@ -102,8 +104,8 @@ async function reloadOnce(
     return { ...current, listen: next.listen, routes: next.routes, verifyPaths: next.verifyPaths };
   } catch (error) {
     const problems = error instanceof Error ? error.message : String(error);
-    const isTold = problems === refused.problems && (!isAsked || refused.byLook);
-    Object.assign(refused, { problems, byLook: !isAsked && !isTold });
+    const isTold = problems === told.problems && (!isAsked || told.byLook);
+    Object.assign(told, { problems, byLook: !isAsked && !isTold });
     if (isTold) return current;
     gate.noteReload("refused");
     const says = `the new configuration was refused and nothing has changed:\n${problems}`;
