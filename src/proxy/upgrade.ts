@@ -169,16 +169,20 @@ function mend(sent: ClientRequest, socket: Socket, edit: EditFields): void {
   // The library adds its own listener right after this event.
   queueMicrotask(() => {
     sent.removeAllListeners("response");
-    sent.once("response", (answer) => decline(answer, socket, edit));
+    sent.once("response", (answer) => {
+      ahead();
+      decline(answer, socket, edit);
+    });
   });
 }
 
-/** Passes on an answer that is no 101; the connection ends after it. */
+/** Passes on an answer that is no 101; the connection ends after it. What the client sent behind its request is read only to notice that it leaves. */
 function decline(answer: IncomingMessage, socket: Socket, edit: EditFields): void {
   const line = `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`;
   socket.write(rawHead(line, [...edit(endToEnd(answer.rawHeaders)), "Connection", "close"]));
   answer.once("error", () => reset(socket));
   answer.pipe(socket);
+  socket.once("end", () => socket.destroy()).resume();
 }
 
 /** The fields as http-proxy-3 writes them: an object from name, in its own case, to all values of that name. */

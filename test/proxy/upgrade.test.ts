@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer, type RawData } from "ws";
 import { closeLater } from "../helpers/closing.js";
+import { eventually } from "../helpers/eventually.js";
 import { endToEnd, type Field, valuesOf } from "../helpers/http-bytes.js";
 import { startHttpUpstream } from "../helpers/http-upstream.js";
 import { answer, request, SCORED, verify } from "../helpers/messages.js";
@@ -171,6 +172,28 @@ it("ends the upgrade of a client that leaves before it is answered", async () =>
   client.end();
   await gone;
 });
+
+it.each([0, 10_000, 2_000_000])(
+  "is over once it was declined and its client has left, %i bytes behind it",
+  async (size) => {
+    const upstream = await startUpstream(({ received, write }) => {
+      if (received.target === "/other") write(answer("{}"));
+    });
+    const proxy = await startProxy(upstream);
+    const client = await openClient(proxy.url);
+    client.write(Buffer.concat([request("GET", "/ws", { headers: ASKING }), Buffer.alloc(size)]));
+    const { write } = await upstream.arrived();
+    const other = await openClient(proxy.url);
+    for (let round = 0; round < 20; round += 1) {
+      other.write(request("GET", "/other"));
+      await other.reply();
+    }
+    write(answer("no", { status: 403, reason: "Forbidden" }));
+    expect((await client.reply()).text).toBe("no");
+    client.destroy();
+    await eventually(() => expect(proxy.gate.inFlight()).toBe(0));
+  },
+);
 
 it("survives a client that resets in the middle of its upgrade", async () => {
   const upstream = await startUpstream(() => undefined);
