@@ -181,7 +181,8 @@ function decline(answer: IncomingMessage, socket: Socket, edit: EditFields): voi
   const line = `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`;
   socket.write(rawHead(line, [...edit(endToEnd(answer.rawHeaders)), "Connection", "close"]));
   answer.once("error", () => reset(socket));
-  answer.pipe(socket);
+  answer.pipe(socket, { end: false });
+  answer.once("end", () => socket.destroySoon());
   socket.once("end", () => socket.destroy()).resume();
 }
 

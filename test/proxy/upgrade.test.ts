@@ -173,6 +173,17 @@ it("ends the upgrade of a client that leaves before it is answered", async () =>
   await gone;
 });
 
+it("is over once it was declined, also where the client keeps its connection open", async () => {
+  const upstream = await startUpstream(answer("no", { status: 403, reason: "Forbidden" }));
+  const proxy = await startProxy(upstream);
+  const client = await openClient(proxy.url);
+  client.write(request("GET", "/ws", { headers: ASKING }));
+  expect((await client.reply()).text).toBe("no");
+  expect(await client.incoming.ended).toBe("fin");
+  await eventually(() => expect(proxy.gate.inFlight()).toBe(0));
+  await proxy.gate.drain();
+});
+
 it.each([0, 10_000, 2_000_000])(
   "is over once it was declined and its client has left, %i bytes behind it",
   async (size) => {
