@@ -45,7 +45,7 @@ export interface Entrance {
   isDraining(this: void): boolean;
   /** Called for each request and each upgrade as it arrives, and once more when nothing of it is left. */
   onOpened(socket: Socket): void;
-  onClosed(): void;
+  onClosed(this: void): void;
 }
 
 /** The route of a request that arrives now, and the target that goes on to the upstream. */
@@ -114,9 +114,25 @@ export function createHandler(
         const fields = () => exchange.fields({ status: 499 });
         logEvent(log, "debug", "client_gone", fields, "the client left");
       }
-      entrance.onClosed();
+      onceThrough(request, entrance.onClosed);
     });
   };
+}
+
+/** Calls back when all of a request has come, or its client has gone. Node ends no request whose answer was sent. */
+function onceThrough(request: IncomingMessage, done: () => void): void {
+  const { socket } = request;
+  if (request.complete || socket.destroyed) {
+    done();
+    return;
+  }
+  const end = (): void => {
+    request.off("end", end);
+    socket.off("close", end);
+    done();
+  };
+  request.once("end", end);
+  socket.once("close", end);
 }
 
 /** A client that breaks off is noticed by the end of its reply; the request's own error says nothing more. */

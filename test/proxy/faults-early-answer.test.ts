@@ -59,6 +59,34 @@ describe.each(MODES)("an answer before its request was read (%s)", (mode) => {
     },
   );
 
+  it("leaves an upload in flight, and a drain ends with it though its client keeps the connection", async () => {
+    const upstream = await startUpstream(({ write }) => write(SCORED_EARLY));
+    const proxy = await startInMode(mode, upstream);
+    const client = await openClient(proxy.url);
+    const upload = request("POST", "/verify", { body: "x".repeat(1000) });
+    client.write(upload.subarray(0, -100));
+    expect((await client.reply("POST")).text).toBe(SCORED);
+    const drained = proxy.gate.drain();
+    await expect(openClient(proxy.url)).rejects.toThrow("ECONNREFUSED");
+    expect(proxy.gate.inFlight()).toBe(1);
+    client.write(upload.subarray(-100));
+    await drained;
+    expect(proxy.gate.inFlight()).toBe(0);
+    const { whole } = await upstream.arrived(1);
+    expect((await whole).body.length).toBe(1000);
+  });
+
+  it("leaves nothing in flight where the client was not asked for its body", async () => {
+    const upstream = await startUpstream(({ write }) => write(SCORED_EARLY));
+    const proxy = await startInMode(mode, upstream);
+    const client = await openClient(proxy.url);
+    const headers = [["Expect", "100-continue"]] as const;
+    const upload = request("POST", "/verify", { body: "x".repeat(1000), headers });
+    client.write(upload.subarray(0, -1000));
+    expect((await client.reply("POST")).text).toBe(SCORED);
+    await eventually(() => expect(proxy.gate.inFlight()).toBe(0));
+  });
+
   const CLOSE = ["Connection", "close"] as const;
 
   it.each([
@@ -115,6 +143,7 @@ describe.each(MODES)("an answer before its request was read (%s)", (mode) => {
       client.destroy();
     }
     await upstream.quiet();
+    await eventually(() => expect(proxy.gate.inFlight()).toBe(0));
   });
 });
 
