@@ -66,6 +66,13 @@ interface Told {
   byLook: boolean;
 }
 
+/** Whether what was found is the same as before and has been told of; takes note of it. */
+function isTold(told: Told, isSame: boolean, isAsked: boolean, problems = ""): boolean {
+  const known = isSame && (!isAsked || told.byLook);
+  Object.assign(told, { problems, byLook: !isAsked && !known });
+  return known;
+}
+
 async function reloadOnce(
   gate: Front,
   source: ConfigSource,
@@ -77,9 +84,7 @@ async function reloadOnce(
   try {
     const next = await source.load();
     const changes = changesBetween(current, next);
-    const isTold = changes.length === 0 && (!isAsked || told.byLook);
-    Object.assign(told, { problems: "", byLook: !isAsked && !isTold });
-    if (isTold) return current;
+    if (isTold(told, changes.length === 0, isAsked)) return current;
     const live = changes.filter((change) => !change.needsRestart);
     const later = changes.filter((change) => change.needsRestart);
     if (live.length > 0) await gate.apply(next);
@@ -104,9 +109,7 @@ async function reloadOnce(
     return { ...current, listen: next.listen, routes: next.routes, verifyPaths: next.verifyPaths };
   } catch (error) {
     const problems = error instanceof Error ? error.message : String(error);
-    const isTold = problems === told.problems && (!isAsked || told.byLook);
-    Object.assign(told, { problems, byLook: !isAsked && !isTold });
-    if (isTold) return current;
+    if (isTold(told, problems === told.problems, isAsked, problems)) return current;
     gate.noteReload("refused");
     const says = `the new configuration was refused and nothing has changed:\n${problems}`;
     logEvent(log, "error", "config_refused", { problems: problems.split("\n") }, says);
