@@ -95,3 +95,9 @@ export function request(method: string, target: string, parts: RequestParts = {}
 export function verify(headers: readonly Field[] = []): Buffer {
   return request("POST", "/verify", { headers, body: '{"id":1}' });
 }
+
+/** The fields of a request to go on as a WebSocket. */
+export const WEBSOCKET: readonly Field[] = [
+  ["Connection", "Upgrade"],
+  ["Upgrade", "websocket"],
+];

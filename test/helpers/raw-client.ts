@@ -156,3 +156,11 @@ export async function rawRequest(url: string, bytes: Uint8Array): Promise<Reply>
   client.destroy();
   return reply;
 }
+
+/**
+ * Asks so many times for something else, each time on a connection of its own and until it is answered, so that what was to happen meanwhile, without an event to
+ * wait for, has happened.
+ */
+export async function askMeanwhile(url: string, rounds: number, bytes: Uint8Array): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) await rawRequest(url, bytes);
+}

@@ -9,7 +9,7 @@ import {
   verify,
 } from "../helpers/messages.js";
 import { startProxy } from "../helpers/proxy.js";
-import { openClient } from "../helpers/raw-client.js";
+import { askMeanwhile, openClient } from "../helpers/raw-client.js";
 import { type Exchange, startUpstream } from "../helpers/upstream.js";
 
 /** Sends all but the last byte of `bytes`, and gives what sends that one. */
@@ -33,11 +33,7 @@ describe("a strict client", () => {
     const client = await openClient(proxy.url);
     client.write(verify());
     const finish = await allButTheLast(await upstream.arrived(1), bytes);
-    const other = await openClient(proxy.url);
-    for (let round = 0; round < 3; round += 1) {
-      other.write(request("GET", "/other"));
-      await other.reply();
-    }
+    await askMeanwhile(proxy.url, 3, request("GET", "/other"));
     expect(client.incoming.length).toBe(0);
     finish();
     expect((await client.reply("POST")).status).toBe(status);

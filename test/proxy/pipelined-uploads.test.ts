@@ -8,7 +8,7 @@ import { closeLater } from "../helpers/closing.js";
 import { eventually } from "../helpers/eventually.js";
 import { answer, chunk, request, SCORED } from "../helpers/messages.js";
 import { MODES, startInMode } from "../helpers/modes.js";
-import { openClient, rawRequest } from "../helpers/raw-client.js";
+import { askMeanwhile, openClient } from "../helpers/raw-client.js";
 
 const EARLY = answer(SCORED);
 const PIECE = 15_000;
@@ -66,9 +66,7 @@ describe.each(MODES)("an upload on a connection whose upstream reads slowly (%s)
       client.write(request("POST", "/verify", { body: "a".repeat(kB * 1000) }));
       expect((await client.reply("POST")).text).toBe(SCORED);
       client.write(CHUNKED);
-      for (let round = 0; round < 3; round += 1) {
-        await rawRequest(proxy.url, request("GET", "/other"));
-      }
+      await askMeanwhile(proxy.url, 3, request("GET", "/other"));
       upstream.answerAgain();
       expect((await client.reply("POST")).text).toBe(SCORED);
       upstream.readOn();
@@ -94,9 +92,7 @@ describe.each(MODES)("an upload behind one that ended in the same reading (%s)",
     let before = -1;
     while (before !== taken) {
       before = taken;
-      for (let round = 0; round < 20; round += 1) {
-        await rawRequest(proxy.url, request("GET", "/other"));
-      }
+      await askMeanwhile(proxy.url, 20, request("GET", "/other"));
     }
     expect(taken).toBeLessThan(40);
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { closeLater } from "../helpers/closing.js";
 import { eventually } from "../helpers/eventually.js";
-import { answer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
+import { answer, MASKED, request, SCORED, verify, WEBSOCKET } from "../helpers/messages.js";
 import { MODES, startInMode } from "../helpers/modes.js";
 import { startProxy } from "../helpers/proxy.js";
-import { openClient, rawRequest } from "../helpers/raw-client.js";
+import { askMeanwhile, openClient } from "../helpers/raw-client.js";
 import { startUpstream } from "../helpers/upstream.js";
 
 // RFC 9112 §9.3.2: a client may send requests one behind the other without waiting for answers.
@@ -20,7 +20,7 @@ describe.each(MODES)("requests one behind the other, in mode %s", (mode) => {
     client.write(Buffer.concat([verify(), verify(), request("GET", "/x")]));
     for (let n = 1; n <= 3; n += 1) {
       const { write } = await upstream.arrived(n);
-      for (let round = 0; round < 3; round += 1) await rawRequest(proxy.url, NOT_HTTP);
+      await askMeanwhile(proxy.url, 3, NOT_HTTP);
       expect(upstream.requests).toHaveLength(n);
       write(answer(SCORED));
       expect((await client.reply("POST")).text).toBe(SCORED);
@@ -67,7 +67,7 @@ describe.each(MODES)("requests one behind the other, in mode %s", (mode) => {
       client.write(request("POST", `/${n}`, { headers: padding, body: "{}" }));
     }
     const first = await upstream.arrived(1);
-    for (let round = 0; round < 20; round += 1) await rawRequest(proxy.url, NOT_HTTP);
+    await askMeanwhile(proxy.url, 20, NOT_HTTP);
     expect(proxy.gate.inFlight()).toBeLessThan(300);
     first.write(answer("/0"));
     for (let n = 0; n < many; n += 1) expect((await client.reply("POST")).text).toBe(`/${n}`);
@@ -93,7 +93,7 @@ it.each([
   await client.sees("xxx");
   client.write(asks);
   if (status !== 405) await proxy.nextLog("client_error");
-  for (let round = 0; round < 3; round += 1) await rawRequest(proxy.url, request("GET", "/other"));
+  await askMeanwhile(proxy.url, 3, request("GET", "/other"));
   first.write(bytes.subarray(-200_000));
   expect((await client.reply()).text === text).toBe(true);
   expect((await client.reply()).status).toBe(status);
@@ -120,11 +120,6 @@ const H2C = [
   ["HTTP2-Settings", "AAMAAABkAAQAAP__"],
 ] as const;
 
-const WEBSOCKET = [
-  ["Connection", "Upgrade"],
-  ["Upgrade", "websocket"],
-] as const;
-
 it.each([
   ["a declined upgrade", verify(H2C), answer(MASKED), "503 Masked"],
   [
@@ -147,11 +142,7 @@ it.each([
     client.write(request("GET", "/first"));
     const first = await upstream.arrived(1);
     client.write(Buffer.concat([request("GET", "/second"), asks]));
-    const other = await openClient(proxy.url);
-    for (let round = 0; round < 3; round += 1) {
-      other.write(request("GET", "/other"));
-      await other.reply();
-    }
+    await askMeanwhile(proxy.url, 3, request("GET", "/other"));
     first.write(answer(one));
     expect((await client.reply()).text === one).toBe(true);
     expect((await client.reply()).text === two).toBe(true);
@@ -208,12 +199,9 @@ it.each([
   client.stall();
   const text = "x".repeat(20_000_000);
   first.write(answer(text));
-  const others = async (): Promise<void> => {
-    for (let n = 0; n < 5; n += 1) await rawRequest(proxy.url, request("GET", "/other"));
-  };
-  await others();
+  await askMeanwhile(proxy.url, 5, request("GET", "/other"));
   client.write(Buffer.concat([request("GET", "/second"), asks]));
-  await others();
+  await askMeanwhile(proxy.url, 5, request("GET", "/other"));
   client.resume();
   expect((await client.reply()).text === text).toBe(true);
   expect((await client.reply()).text).toBe("{}");

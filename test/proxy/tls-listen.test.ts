@@ -9,7 +9,15 @@ import { describe, expect, it } from "vitest";
 import { startCli } from "../helpers/cli.js";
 import { closeLater } from "../helpers/closing.js";
 import { Incoming } from "../helpers/connection.js";
-import { answer, chunkedAnswer, MASKED, request, SCORED, verify } from "../helpers/messages.js";
+import {
+  answer,
+  chunkedAnswer,
+  MASKED,
+  request,
+  SCORED,
+  verify,
+  WEBSOCKET,
+} from "../helpers/messages.js";
 import { type Proxy, startConfigured } from "../helpers/proxy.js";
 import { pem, tlsFile } from "../helpers/tls.js";
 import { startUpstream, type Upstream } from "../helpers/upstream.js";
@@ -94,11 +102,6 @@ describe("a listener with a certificate", () => {
     expect(upstream.requests).toEqual([]);
     expect((await ask(proxy.url)).text).toBe(SCORED);
   });
-
-  const WEBSOCKET = [
-    ["Connection", "Upgrade"],
-    ["Upgrade", "websocket"],
-  ] as const;
 
   it.each([
     ["with a length", request("GET", "/x"), answer("x".repeat(1000))],

@@ -8,7 +8,7 @@ import { endToEnd, type Field, valuesOf } from "../helpers/http-bytes.js";
 import { startHttpUpstream } from "../helpers/http-upstream.js";
 import { answer, request, SCORED, verify } from "../helpers/messages.js";
 import { startProxy } from "../helpers/proxy.js";
-import { openClient, rawRequest } from "../helpers/raw-client.js";
+import { askMeanwhile, openClient, rawRequest } from "../helpers/raw-client.js";
 import { freePort, startUpstream } from "../helpers/upstream.js";
 
 const ASKING: readonly Field[] = [
@@ -194,11 +194,7 @@ it.each([0, 10_000, 2_000_000])(
     const client = await openClient(proxy.url);
     client.write(Buffer.concat([request("GET", "/ws", { headers: ASKING }), Buffer.alloc(size)]));
     const { write } = await upstream.arrived();
-    const other = await openClient(proxy.url);
-    for (let round = 0; round < 20; round += 1) {
-      other.write(request("GET", "/other"));
-      await other.reply();
-    }
+    await askMeanwhile(proxy.url, 20, request("GET", "/other"));
     write(answer("no", { status: 403, reason: "Forbidden" }));
     expect((await client.reply()).text).toBe("no");
     client.destroy();
