@@ -6,9 +6,6 @@ import type { Front } from "./serving.js";
 import { warnOfDoubts } from "./doubts.js";
 import { warnOfNaN } from "./warn-nan.js";
 
-/** When it is read once more after the start: later than the watching has begun, in milliseconds. */
-const LOOK_AGAIN_MS = 500;
-
 /** Where the configuration comes from, and the file to watch where there is one. */
 export interface ConfigSource {
   readonly file: string | undefined;
@@ -43,14 +40,13 @@ export function reloadOnChange(
     const says = `${file} has gone; the configuration stays as it is, and a new file applies`;
     logEvent(log, "warn", "config_missing", { file }, says);
   };
-  const unwatch = file === undefined ? undefined : watchConfig(file, reload, tellMissing);
-  // A change after the first reading and before the watching would never be seen; a server may take minutes to start in between.
-  const again = setTimeout(() => {
-    if (file !== undefined) last = reloadAfter(last, false);
-  }, LOOK_AGAIN_MS);
-  again.unref();
+  // A server may take minutes to start between the first reading and the watching.
+  const lookAgain = (): void => {
+    last = reloadAfter(last, false);
+  };
+  const unwatch =
+    file === undefined ? undefined : watchConfig(file, reload, tellMissing, lookAgain);
   return () => {
-    clearTimeout(again);
     // A SIGHUP that nobody listens to would end the process before what is in flight has finished.
     process.on("SIGHUP", () => undefined);
     process.off("SIGHUP", reload);

@@ -12,16 +12,22 @@ const LOOK_EVERY_MS = 100;
  */
 const SETTLED_MS = 250;
 
+/** How long after the start the file is read once more where no change was noticed, in milliseconds: later than the watching has begun. */
+const FIRST_LOOK_MS = 500;
+
 /**
  * Calls `onChange` whenever the file has become another one or has other bytes, and has settled, and `onMissing` once when it has gone and does not
- * come back at once, as it does where a new one takes its place. Returns how to stop.
+ * come back at once, as it does where a new one takes its place. `onStart` is called once where no change was noticed at first: one before the watching had
+ * begun would never be. Returns how to stop.
  */
 export function watchConfig(
   file: string,
   onChange: () => void,
   onMissing: () => void = () => {},
+  onStart: () => void = () => {},
 ): () => void {
-  let settling: NodeJS.Timeout | undefined;
+  let settling = setTimeout(onStart, FIRST_LOOK_MS);
+  settling.unref();
   const look = (now: { readonly ino: number }): void => {
     clearTimeout(settling);
     settling = setTimeout(now.ino === 0 ? onMissing : onChange, SETTLED_MS);

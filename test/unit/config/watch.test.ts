@@ -74,3 +74,16 @@ it("says nothing once it was told to stop", () => {
   vi.advanceTimersByTime(1000);
   expect(onChange).not.toHaveBeenCalled();
 });
+
+it("looks once more after the start, but not at a file that is being written", () => {
+  const [onChange, onStart] = [vi.fn(), vi.fn()];
+  watchConfig("maskgate.yaml", onChange, undefined, onStart);
+  vi.advanceTimersByTime(60_000);
+  expect(onStart).toHaveBeenCalledTimes(1);
+  expect(onChange).not.toHaveBeenCalled();
+  watchConfig("maskgate.yaml", onChange, undefined, onStart);
+  for (let i = 0; i < 100; i++) changes();
+  vi.advanceTimersByTime(1000);
+  expect(onStart).toHaveBeenCalledTimes(1);
+  expect(onChange).toHaveBeenCalledTimes(1);
+});
